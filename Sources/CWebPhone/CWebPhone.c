@@ -29,6 +29,9 @@ static const unsigned char console_page_js[] = {
 static const unsigned char console_payload_js[] = {
 #embed "console/payload.js"
 };
+static const unsigned char console_preferences_js[] = {
+#embed "console/preferences.js"
+};
 static const unsigned char console_qr_js[] = {
 #embed "console/qr.js"
 };
@@ -46,6 +49,9 @@ static const unsigned char console_table_js[] = {
 };
 static const unsigned char console_tests_js[] = {
 #embed "console/tests.js"
+};
+static const unsigned char console_typed_js[] = {
+#embed "console/typed.js"
 };
 static const unsigned char console_view_activity_js[] = {
 #embed "console/view-activity.js"
@@ -188,12 +194,14 @@ static const struct {
     {"console/metrics.js", console_metrics_js, sizeof console_metrics_js},
     {"console/page.js", console_page_js, sizeof console_page_js},
     {"console/payload.js", console_payload_js, sizeof console_payload_js},
+    {"console/preferences.js", console_preferences_js, sizeof console_preferences_js},
     {"console/qr.js", console_qr_js, sizeof console_qr_js},
     {"console/replay.js", console_replay_js, sizeof console_replay_js},
     {"console/reports.js", console_reports_js, sizeof console_reports_js},
     {"console/style.css", console_style_css, sizeof console_style_css},
     {"console/table.js", console_table_js, sizeof console_table_js},
     {"console/tests.js", console_tests_js, sizeof console_tests_js},
+    {"console/typed.js", console_typed_js, sizeof console_typed_js},
     {"console/view-activity.js", console_view_activity_js, sizeof console_view_activity_js},
     {"console/view-list.js", console_view_list_js, sizeof console_view_list_js},
     {"console/view-push.js", console_view_push_js, sizeof console_view_push_js},

@@ -260,6 +260,9 @@ package enum Limits {
   /// at most.
   package static let maximumAuditRecords = 100_000
   package static let maximumAuditedBody = 2_048
+  /// The maximum number of statuses and records of the audit trail that are kept in memory after a failed write; then
+  /// the oldest is dropped.
+  package static let maximumLateAuditAdditions = 1_000
   /// The maximum number of requests an hour in the audit trail that were refused for the role of the client: of one
   /// client, and of all. So refused requests can't fill the audit trail.
   package static let maximumAuditedRefusals = 20
@@ -353,7 +356,7 @@ package enum Limits {
   package static let frozenPageGrace: Int64 = 15_000
   /// The longest time in seconds that push services keep a message: a longer one is refused by some.
   package static let maximumPageLifetime: Int64 = 28 * 86_400
-  /// The time in seconds for which a push service keeps a retraction.
+  /// The time in seconds for which a push service keeps a retraction, and for which a retraction is attempted.
   package static let pageRetractionTime: Int64 = 86_400
   /// The validity in seconds of the gateway's own VAPID tokens, and the time for which one is used again.
   package static let pageTokenValidity: Int64 = 12 * 3_600

@@ -36,6 +36,9 @@ package final class Gateway: Sendable {
   /// The lines of the report about the sender; empty unless this is a test gateway.
   package var testReport: [String] { test?.report ?? [] }
 
+  /// A sentence about pushes that the recording of a test gateway lacks; nil if there are none.
+  package var recordingProblem: String? { test?.recordingProblem }
+
   /// The interval of maintenance, for example the removal of expired pushes.
   private static let maintenanceInterval = Duration.seconds(10)
 
@@ -220,7 +223,7 @@ package final class Gateway: Sendable {
         GatewayStatus(
           listening: listeners.addresses, environment: configuration.environment.rawValue, started: started,
           listeners: listeners.records, http: announcement.http, pid: getpid(),
-          authority: certificate.authority,
+          authority: certificate.authority, certificate: certificate.record,
           gateways: parts.backend.cluster.map { _ in parts.backend.gateways().map(\.description) })
       },
       compact: { try await store.compact() },

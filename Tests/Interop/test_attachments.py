@@ -112,14 +112,20 @@ def test_mistakes_of_a_form_are_named(sender, file):
         assert status == 400 and words in answer["message"] and "\n" not in answer["message"], answer
 
 
-def test_ntfy_sends_a_file_as_the_body(gateway, device, sender, file):
+def test_ntfy_sends_a_file_as_the_body(gateway, device, sender, connection, file):
     url = f"https://{gateway.address}/ntfy/{sender.name}"
     done = subprocess.run(
         ["curl", "-sS", "--cacert", gateway.trust, "-H", f"authorization: bearer {sender.token}", "-H", "filename: a.png",
          "-H", "message: Look", "-T", file("content", b"\x89PNG" + b"x" * 50_000), url], capture_output=True, timeout=HANG)
-    assert json.loads(done.stdout)["message"] == "Look", done
+    answer = json.loads(done.stdout)
+    assert answer["message"] == "Look", done
     [reference] = references(gateway, device)
     assert (reference["name"], reference["type"], reference["size"]) == ("a.png", "image/png", 50_004)
+    # The recipient reads the path in the answer.
+    assert answer["attachment"] == {
+        "name": "a.png", "type": "image/png", "size": 50_004, "expires": answer["time"] + 86_400,
+        "url": f"/v1/device/attachments/{reference['id']}"}
+    assert read(connection, device, answer["attachment"]["url"].rpartition("/")[2]).status == 200
 
 
 def test_a_device_that_is_removed_takes_its_attachments(gateway, device, sender, connection, file):

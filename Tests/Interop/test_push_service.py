@@ -35,12 +35,15 @@ class Browser:
     """The keys of a subscription."""
 
     def __init__(self):
-        self.key, self.auth = ec.generate_private_key(ec.SECP256R1()), os.urandom(16)
+        self.key, self.auth, self.bytes = ec.generate_private_key(ec.SECP256R1()), os.urandom(16), b""
         point = self.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         self.keys = {"p256dh": encoded(point), "auth": encoded(self.auth)}
 
     def read(self, body):
-        return json.loads(http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth, version="aes128gcm"))
+        """The message, and as `content` the encrypted Web Push message that follows it."""
+        self.bytes = http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth, version="aes128gcm")
+        line, end, content = self.bytes.partition(b"\n")
+        return json.loads(line) | ({"content": content} if end else {})
 
 
 class Service(Bell):

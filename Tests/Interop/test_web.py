@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -144,11 +145,20 @@ def test_the_page_is_served_over_http_2_too(gateway):
         assert connection.request("GET", "/v1/device", crumbs).status == 403
 
 
-def test_the_worker_has_the_version_of_the_page(gateway):
-    body = curl(gateway, "/phone/worker.js")[2]
-    first, _, rest = body.partition(b"\n")
-    assert first.startswith(b'const version = "')
-    assert rest == (FILES / "worker.js").read_bytes()
+def test_the_worker_has_the_version_of_the_page_and_its_modules(gateway):
+    first, _, rest = curl(gateway, "/phone/worker.js")[2].decode().partition("\n")
+    assert first.startswith('const version = "')
+    own = re.split(r"^import .*\n", (FILES / "worker.js").read_text(), flags=re.MULTILINE)[-1]
+    modules, _, after = rest.partition(own)
+    assert modules.count("async function decrypt(") == 1 and after.strip() == ""
+
+
+@needs_node
+def test_the_worker_is_a_script_without_modules(gateway, tmp_path):
+    script = tmp_path / "worker.cjs"
+    script.write_bytes(curl(gateway, "/phone/worker.js")[2])
+    done = subprocess.run(["node", "--check", script], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, done.stderr
 
 
 def test_signing_out_ends_the_session_on_every_machine(gateway):

@@ -1,75 +1,18 @@
 // Notifications while the page is closed: the worker and the page with one database, without a browser: node --test Tests/Web
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { beforeEach, test } from "node:test";
-import vm from "node:vm";
-import { memoryDatabases } from "./database.mjs";
+import { test } from "node:test";
+import { databases, message, start, subscription } from "./closed.mjs";
 
 const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
-const source = readFileSync(new URL("worker.js", folder), "utf8");
 const closed = await import(new URL("closed.js", folder));
 const { plain } = await import(new URL("words.js", folder));
 const { notice } = await import(new URL("notices.js", folder));
 const { readPush } = await import(new URL("state.js", folder));
 
-let databases;
-beforeEach(() => {
-  databases = memoryDatabases();
-  globalThis.indexedDB = databases;
-});
-
 const shownStore = () => databases.databases.get("phone-shown")?.get("pushes").records ?? new Map();
 
-/** Starts the worker. Returns its log, the notifications, and a function that dispatches an event and waits for its end. */
-function start({ canShowBadge = true, isOffline = false } = {}) {
-  const [listeners, log, notifications] = [new Map(), [], new Map()];
-  const state = { isRefusing: false };
-  const scope = {
-    URL, Request, TypeError, setImmediate, indexedDB: databases, location: { origin: "https://gateway" },
-    Notification: { maxActions: 2 }, navigator: canShowBadge ? { setAppBadge: async (sum) => log.push(["badge", sum]) } : {},
-    addEventListener: (name, listener) => listeners.set(name, listener),
-    clients: { matchAll: async () => [], openWindow: async (url) => log.push(["opened", url]), claim() {} },
-    BroadcastChannel: class { postMessage() {} },
-    fetch: async (path, { method, body }) => {
-      if (isOffline) throw new TypeError("there is no network");
-      log.push([method, path, body.split("\n").map((line) => JSON.parse(line))]);
-    },
-    registration: {
-      showNotification: async (title, options) => {
-        if (state.isRefusing) throw new TypeError("there is no permission");
-        const one = { title, ...options, close: () => notifications.delete(options.tag) };
-        notifications.set(options.tag, one);
-        log.push(["shown", options.tag]);
-      },
-      getNotifications: async () => [...notifications.values()],
-      pushManager: { subscribe: async (options) => subscription("https://push/new", options.applicationServerKey) },
-    },
-  };
-  scope.self = scope;
-  vm.runInNewContext(source, scope);
-  const dispatch = async (name, event) => {
-    const ends = [];
-    listeners.get(name)({ waitUntil: (end) => ends.push(end), ...event });
-    await Promise.all(ends);
-  };
-  const push = (message) => dispatch("push", { data: { json: () => structuredClone(message) } });
-  return { log, notifications, state, dispatch, push };
-}
-
-const subscription = (endpoint, key) => ({
-  endpoint, options: { applicationServerKey: key }, toJSON: () => ({ endpoint, keys: { p256dh: "P", auth: "A" } }),
-  unsubscribe: async () => true,
-});
-
-function message(id, presentation = {}, more = {}) {
-  return {
-    type: "push", id, topic: "com.example.news", app: { name: "News", icon: "N" }, received: "2026-01-02T03:04:05.000Z",
-    presentation: { alert: { title: "Title", subtitle: "Sub", body: "Body", buttons: ["Close", "View"] }, ...presentation }, ...more,
-  };
-}
-
 test("a message is shown under the id of its push, and reported", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A", { sound: "default", badge: 3 }));
   const one = worker.notifications.get("A");
   assert.deepEqual([one.title, one.body, one.silent, one.renotify], ["Title", "Sub\nBody", false, true]);
@@ -81,7 +24,7 @@ test("a message is shown under the id of its push, and reported", async () => {
 });
 
 test("a message that replaces another one has its tag, and one without a sound is silent", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A", {}, { collapse: "game" }));
   await worker.push(message("B", {}, { collapse: "game" }));
   assert.deepEqual([...worker.notifications.keys()], ["com.example.news/game"]);
@@ -90,13 +33,13 @@ test("a message that replaces another one has its tag, and one without a sound i
 });
 
 test("a message that comes twice is shown once", async () => {
-  const worker = start();
+  const worker = await start();
   for (let times = 0; times < 2; times += 1) await worker.push(message("A"));
   assert.equal(worker.log.filter(([name]) => name === "shown").length, 1);
 });
 
 test("a push that could not be shown is shown when it comes again, and by the page", async () => {
-  const worker = start();
+  const worker = await start();
   worker.state.isRefusing = true;
   for (const id of ["A", "B"]) await assert.rejects(worker.push(message(id)), /no permission/);
   assert.deepEqual(worker.log, []);
@@ -107,7 +50,7 @@ test("a push that could not be shown is shown when it comes again, and by the pa
 });
 
 test("an aborted transaction closes its database", async () => {
-  const worker = start();
+  const worker = await start();
   databases.open("phone", 1).onupgradeneeded = ({ target }) => target.result.createObjectStore("changes");
   await new Promise((resolve) => { setImmediate(() => setImmediate(resolve)); });
   assert.equal(databases.connections, 1);
@@ -121,7 +64,7 @@ test("an aborted transaction closes its database", async () => {
 });
 
 test("a push that the page has is not shown by the worker", async () => {
-  const worker = start();
+  const worker = await start();
   assert.deepEqual([...await closed.claim(["A", "B"])], []);
   await worker.push(message("A"));
   assert.equal(worker.notifications.size, 0);
@@ -129,7 +72,7 @@ test("a push that the page has is not shown by the worker", async () => {
 });
 
 test("a push that the worker has shown is not shown by the page", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A"));
   assert.deepEqual([...await closed.claim(["A", "B"])], ["A"]);
   // Its own pushes are not those of the worker.
@@ -148,7 +91,7 @@ test("the worker keeps no more known pushes than the page", async () => {
   await closed.claim(Array.from({ length: 500 }, (_, index) => `old-${index}`));
   for (const one of shownStore().values()) one.at = 1;
   shownStore().get("old-7").at = 0;
-  const worker = start();
+  const worker = await start();
   for (const id of ["A", "B"]) await worker.push(message(id));
   assert.equal(shownStore().size, 500);
   assert.deepEqual(["old-7", "old-0", "old-1", "A", "B"].map((id) => shownStore().has(id)), [false, false, true, true, true]);
@@ -160,13 +103,13 @@ test("without a database a push is shown rather than lost", async () => {
     setImmediate(() => request.onerror());
     return request;
   };
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A", { badge: 1 }));
   assert.ok(worker.notifications.has("A"));
 });
 
 test("a retraction closes the notification, and a push that comes after it is not shown", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A"));
   await worker.push({ type: "retract", id: "A" });
   assert.equal(worker.notifications.size, 0);
@@ -177,25 +120,25 @@ test("a retraction closes the notification, and a push that comes after it is no
 
 test("badges are summed with those that the page has stored", async () => {
   await closed.keep("badges", { "com.example.news": 1, "com.example.mail": 4 });
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A", { badge: 0, alert: undefined }));
   assert.deepEqual(worker.log[0], ["badge", 4]);
   assert.equal(worker.notifications.size, 0);
-  const other = start({ canShowBadge: false });
+  const other = await start({ canShowBadge: false });
   await other.push(message("B", { badge: 2, alert: undefined }));
   assert.deepEqual(other.log, []);
 });
 
 test("a message of another form shows nothing", async () => {
-  const worker = start();
-  for (const one of [null, 7, [], {}, { type: "push" }, { type: "push", id: 7 }, { type: "other", id: "A" }]) await worker.push(one);
+  const worker = await start();
+  for (const one of [null, 7, [], {}, { type: "push" }, { type: "push", id: 7 }, { type: "push", id: "A" }, { type: "other", id: "A" }]) await worker.push(one);
   await worker.dispatch("push", { data: null });
-  await worker.dispatch("push", { data: { json: () => { throw new SyntaxError("no JSON"); } } });
+  await worker.deliver("no JSON");
   assert.equal(worker.notifications.size, 0);
 });
 
 test("the texts of senders are cleaned as on the page", async () => {
-  const worker = start();
+  const worker = await start();
   for (const text of ["a\u202eb\u0007", "x\u0300".padEnd(40, "\u0301"), "🏴\u{e0067}\u{e0062}\u{e007f}", "\u200bhidden"]) {
     const id = `ID-${text}`;
     await worker.push(message(id, { alert: { title: text, subtitle: "", body: text, buttons: ["OK"] } }));
@@ -205,25 +148,26 @@ test("the texts of senders are cleaned as on the page", async () => {
 });
 
 test("the worker and the page show the same notification", async () => {
-  const worker = start();
+  const worker = await start();
   const alerts = [
     { title: "T", subtitle: "S", body: "B", buttons: ["Close", "View"] }, { title: "", subtitle: "", body: "B", buttons: ["OK"] },
     { title: "T", subtitle: "", body: "", buttons: ["Close", "Options"], actions: [{ id: "yes", title: "Yes" }, { id: "no", title: "No" }] },
   ];
+  const attachment = { id: "0123456789abcdef0123456789abcdef", name: "report.txt", type: "text/plain", size: 12_000 };
   for (const [index, alert] of alerts.entries()) {
-    const line = { ...message(`ID-${index}`, { alert }, index ? {} : { collapse: "c" }), seq: 1 };
+    const line = { ...message(`ID-${index}`, { alert }, index ? { payload: { attachment } } : { collapse: "c" }), seq: 1 };
     await worker.push(line);
     const expected = notice({ ordinal: 7, push: readPush(line) }, 2);
     const shown = worker.notifications.get(expected.options.tag);
     const parts = ({ body, icon, actions }) => [body, icon, actions];
-    assert.deepEqual(JSON.parse(JSON.stringify(parts(shown))), parts(expected.options));
+    assert.deepEqual(parts(shown), parts(expected.options));
     assert.equal(shown.title, expected.title);
     assert.deepEqual(Object.keys(shown.data.answers), Object.keys(expected.options.data.answers));
   }
 });
 
 test("a click answers the push, and opens it when the page has it", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.push(message("A/1"));
   const notification = worker.notifications.get("A/1");
   await worker.dispatch("notificationclick", { notification, action: "" });
@@ -234,12 +178,23 @@ test("a click answers the push, and opens it when the page has it", async () => 
 
 test("a subscription that the push service replaced reaches the gateway with the state of the device", async () => {
   await closed.keep("device", { quiet: true, silent: false, focus: "work" });
-  const worker = start();
+  const worker = await start();
   await worker.dispatch("pushsubscriptionchange", { oldSubscription: subscription("https://push/old", new ArrayBuffer(2)) });
   const body = { endpoint: "https://push/new", keys: { p256dh: "P", auth: "A" }, quiet: true, silent: false, focus: "work" };
   assert.deepEqual(worker.log, [["PUT", "/v1/device/subscription", [body]]]);
   await worker.dispatch("pushsubscriptionchange", {});
   assert.equal(worker.log.length, 1);
+});
+
+test("a notification names the attachment, and a click opens the push that has it", async () => {
+  const worker = await start();
+  const attachment = { id: "0123456789abcdef0123456789abcdef", name: "report\u202e.txt", type: "text/plain", size: 12_000 };
+  await worker.push(message("A", {}, { payload: { attachment } }));
+  await worker.push(message("B", {}, { payload: { attachment: "of the app" } }));
+  assert.equal(worker.notifications.get("A").body, "Sub\nBody\nAttachment: report.txt (12 KB)");
+  assert.equal(worker.notifications.get("B").body, "Sub\nBody");
+  await worker.dispatch("notificationclick", { notification: worker.notifications.get("A"), action: "" });
+  assert.deepEqual(worker.log.at(-1), ["opened", "/phone#/id/A"]);
 });
 
 // The page

@@ -284,11 +284,13 @@ test("a line is in its box", () => {
   assert.deepEqual([0, 0.125, 12.34, 1234.5].map(figure), ["0", "0.13", "12.3", "1235"]);
 });
 
-const { given, lists, members, scenarios, search } = await load("manage.js");
+const { given, lists, members, search } = await load("manage.js");
+const { scenarios } = await load("typed.js");
 
 /** A row of each list, as the gateway sends it. */
 const rowsOf = {
   devices: { device: "B09BA7C2", name: "my phone", person: "ada", apps: ["com.example.news"], registrations: [{ topic: "com.example.news", environments: ["development"] }], waiting: 0, streams: 1 },
+  persons: { name: "ada", devices: ["my phone", "tablet"] },
   apps: { topic: "com.example.news", name: "News", icon: "N", policy_mode: "enforce", strict: false, ads: "off", marketing: false, team_id: "DEVTEAM001" },
   groups: { name: "oncall", members: 2, topics: ["com.example.news"] },
   channels: { id: "3pCzY5mgVQJ1bQ8WAm0LQQ==", topic: "com.example.news", environment: "development", message_storage_policy: 1, subscriptions: 2, connected: 1, published: 7, stored: true },
@@ -304,7 +306,7 @@ const rowsOf = {
   faults: { rule: { name: "slow", delay: 2 }, does: "2s late", hits: 0, active: true },
 };
 /** The object whose path an action changes. */
-const named = { hooks: "monitor", expectations: "backup", "event-targets": "shop", teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone", channels: "3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D" };
+const named = { persons: "ada", hooks: "monitor", expectations: "backup", "event-targets": "shop", teams: "DEVTEAM001", faults: "slow", groups: "oncall", devices: "my%20phone", channels: "3pCzY5mgVQJ1bQ8WAm0LQQ%3D%3D" };
 
 test("each list has columns of its rows, a key, and actions with a role", () => {
   assert.deepEqual(Object.keys(rowsOf), Object.keys(lists));

@@ -1,4 +1,4 @@
-// A stand-in for IndexedDB in memory: the part of it that the page and its worker use.
+// Stand-ins for IndexedDB in memory and for the locks of a browser: the parts of them that the page and its worker use.
 
 /**
  * Returns an object like `indexedDB`, with the contents of its databases as `databases`: name → store → Map, and the number of
@@ -79,4 +79,16 @@ export function memoryDatabases() {
     },
     deleteDatabase(name) { databases.delete(name); },
   });
+}
+
+/** Returns an object like `navigator.locks`, with exclusive locks. */
+export function memoryLocks() {
+  const ends = new Map();
+  return {
+    request(name, use) {
+      const end = (ends.get(name) ?? Promise.resolve()).then(use);
+      ends.set(name, end.catch(() => {}));
+      return end;
+    },
+  };
 }

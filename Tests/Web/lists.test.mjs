@@ -134,7 +134,7 @@ function consoleOf(rows) {
     requests.push(`${method} ${where}`);
     const query = new URLSearchParams(where.split("?")[1]);
     if (method === "DELETE") rows.splice(rows.findIndex(({ name }) => where.endsWith(`/${name}`)), 1);
-    if (!query.has("limit")) return Promise.resolve(answer(rows.find(({ name }) => where.endsWith(`/${name}`)) ?? {}));
+    if (!query.has("limit")) return Promise.resolve(answer(rows.find(({ name }) => where.endsWith(`/${name}`)) ?? []));
     const after = query.get("after") ?? "";
     const first = after ? rows.findIndex(({ name }) => name > after) : 0;
     const found = first < 0 ? [] : rows.slice(first, first + Number(query.get("limit")));

@@ -2,32 +2,17 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { memoryDatabases } from "./database.mjs";
+import { bytes, example, exampleKeys } from "./example.mjs";
 
 const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
-const { addEndpoint, allKeys, base64url, decrypt, keysOf, open, opened, read, removeEndpoint, tagOf } = await import(new URL("webpush.js", folder));
+const { addEndpoint, allKeys, decrypt, keysOf, open, opened, read, removeEndpoint, tagOf } = await import(new URL("webpush.js", folder));
 const { readPush } = await import(new URL("state.js", folder));
 
 beforeEach(() => { globalThis.indexedDB = memoryDatabases(); });
 
-const bytes = (text) => Uint8Array.from(Buffer.from(text, "base64url"));
-
-/** The example of RFC 8291, appendix A. */
-const example = {
-  body: "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN",
-  publicKey: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-  privateKey: "q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94", auth: "BTBZMqHH6r4Tts7J_aSIgg",
-};
-
-async function exampleKeys() {
-  const point = bytes(example.publicKey);
-  const jwk = { kty: "EC", crv: "P-256", x: base64url(point.slice(1, 33)), y: base64url(point.slice(33)), d: example.privateKey };
-  const privateKey = await crypto.subtle.importKey("jwk", jwk, { name: "ECDH", namedCurve: "P-256" }, false, ["deriveBits"]);
-  return { app: "com.example.news", privateKey, publicKey: point, auth: bytes(example.auth) };
-}
-
 test("the example of RFC 8291 is decrypted, and nothing that was changed", async () => {
   const [keys, body] = [await exampleKeys(), bytes(example.body)];
-  assert.equal(new TextDecoder().decode(await decrypt(body, keys)), "When I grow up, I want to be a watermelon");
+  assert.equal(new TextDecoder().decode(await decrypt(body, keys)), example.text);
   assert.equal(await decrypt(body, { ...keys, auth: new Uint8Array(16) }), null);
   for (const place of [0, 19, 20, 21, 40, body.length - 1]) {
     const changed = Uint8Array.from(body);
@@ -74,9 +59,9 @@ test("a line is opened with its keys, and stays as it is without them", async ()
   const keys = await exampleKeys();
   const found = await open(entry, {}, async () => keys);
   const push = readPush(found.line, found.data);
-  assert.equal(push.alert.body, "When I grow up, I want to be a watermelon");
+  assert.equal(push.alert.body, example.text);
   assert.deepEqual(push.alert.buttons, ["Close", "View"]);
-  assert.deepEqual(JSON.parse(push.payload), { aps: { "interruption-level": "active", alert: { body: "When I grow up, I want to be a watermelon" }, sound: "default" } });
+  assert.deepEqual(JSON.parse(push.payload), { aps: { "interruption-level": "active", alert: { body: example.text }, sound: "default" } });
   for (const find of [async () => undefined, async () => ({ ...keys, app: "com.example.other" }), async () => { throw new Error("no database"); }]) {
     assert.equal(await open(entry, {}, find), entry);
   }

@@ -1,10 +1,7 @@
 // The worker of the page with stand-ins for the browser: node --test Tests/Web
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import vm from "node:vm";
-
-const source = readFileSync(new URL("../../Sources/CWebPhone/phone/worker.js", import.meta.url), "utf8");
+import { startWorker } from "./worker.mjs";
 
 /** A database that stores changes, or refuses to open. */
 function database(log, canOpen) {
@@ -27,13 +24,12 @@ function database(log, canOpen) {
 }
 
 /** Starts the worker. Returns its log, and a function that dispatches an event and waits for its end. */
-function start({ pages = [], canRecord = true, canReport = true } = {}) {
-  const [listeners, log] = [new Map(), []];
+async function start({ pages = [], canRecord = true, canReport = true } = {}) {
+  const log = [];
   const page = (url) => ({ url, postMessage: (place) => log.push(["sent", url, place]), focus: async () => log.push(["focused", url]) });
   const scope = {
-    URL, Request: class { constructor(url) { this.url = url; } },
-    location: { origin: "https://gateway" }, indexedDB: database(log, canRecord),
-    addEventListener: (name, listener) => listeners.set(name, listener),
+    Request: class { constructor(url) { this.url = url; } },
+    location: { origin: "https://gateway" }, indexedDB: database(log, canRecord), navigator: {},
     clients: { matchAll: async () => pages.map((path) => page(`https://gateway${path}`)), openWindow: async (url) => log.push(["opened", url]), claim() {} },
     caches: {
       open: async () => ({ addAll: async (list) => log.push(["kept", list.map(({ url }) => url)]), match: async (path) => `the copy of ${path}` }),
@@ -42,20 +38,12 @@ function start({ pages = [], canRecord = true, canReport = true } = {}) {
     fetch: async (path, options = {}) => {
       if (!canReport) throw new TypeError("there is no network");
       log.push([options.method ?? "GET", path, options.body]);
+      return { ok: true, text: async () => "" };
     },
     BroadcastChannel: class { postMessage() { log.push(["posted"]); } },
     skipWaiting() {},
   };
-  scope.self = scope;
-  vm.runInNewContext(source, scope);
-  const dispatch = async (name, event) => {
-    const ends = [];
-    let response;
-    listeners.get(name)({ waitUntil: (end) => ends.push(end), respondWith: (answer) => { response = answer; }, ...event });
-    await Promise.all(ends);
-    return response;
-  };
-  return { log, dispatch, names: () => log.map(([name]) => name) };
+  return { log, dispatch: await startWorker(scope), names: () => log.map(([name]) => name) };
 }
 
 const closing = (action) => ({ type: "answered", answers: [{ ordinal: 7, id: "ID", action }], isRead: true });
@@ -70,7 +58,7 @@ async function click(worker, action = "", answers = undefined) {
 }
 
 test("a click on a notification opens its push in a new page, which has the answer", async () => {
-  const worker = start();
+  const worker = await start();
   await click(worker);
   assert.deepEqual(worker.names(), ["closed", "recorded", "posted", "POST", "opened"]);
   assert.deepEqual(worker.log[1][1], closing("view"));
@@ -79,48 +67,48 @@ test("a click on a notification opens its push in a new page, which has the answ
 });
 
 test("a click opens the push in the page that is there", async () => {
-  const worker = start({ pages: ["/console", "/phone?source=pwa#/home", "/phone"] });
+  const worker = await start({ pages: ["/console", "/phone?source=pwa#/home", "/phone"] });
   await click(worker, "view");
   assert.deepEqual(worker.log.slice(-2), [["sent", "https://gateway/phone?source=pwa#/home", "#/push/7"], ["focused", "https://gateway/phone?source=pwa#/home"]]);
   assert.ok(!worker.names().includes("opened"));
 });
 
 test("Close answers, and opens nothing", async () => {
-  const worker = start();
+  const worker = await start();
   await click(worker, "close");
   assert.deepEqual(worker.names(), ["closed", "recorded", "posted", "POST"]);
 });
 
 test("a click on a question opens the page and answers nothing", async () => {
   const answers = { approve: closing("approve") };
-  const worker = start();
+  const worker = await start();
   await click(worker, "", answers);
   assert.deepEqual(worker.log, [["closed"], ["opened", "/phone"]]);
-  const answering = start();
+  const answering = await start();
   await click(answering, "approve", answers);
   assert.deepEqual(answering.names(), ["closed", "recorded", "posted", "POST"]);
 });
 
 test("a click opens its push although the history can't be written", async () => {
-  const worker = start({ canRecord: false });
+  const worker = await start({ canRecord: false });
   await click(worker);
   assert.deepEqual(worker.names(), ["closed", "POST", "opened"]);
 });
 
 test("a click opens its push without a network", async () => {
-  const worker = start({ canReport: false });
+  const worker = await start({ canReport: false });
   await click(worker);
   assert.deepEqual(worker.names(), ["closed", "recorded", "posted", "opened"]);
 });
 
 test("a notification without data opens the page", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.dispatch("notificationclick", { notification: { data: null, close() {} }, action: "" });
   assert.deepEqual(worker.log, [["opened", "/phone"]]);
 });
 
 test("the worker serves its copy of the page, and nothing else", async () => {
-  const worker = start();
+  const worker = await start();
   const answer = (path, more = {}) => worker.dispatch("fetch", { request: { url: `https://gateway${path}`, method: "GET", ...more } });
   assert.equal(await answer("/phone/app.js"), "the copy of /phone/app.js");
   assert.equal(await answer("/phone?source=pwa", { mode: "navigate" }), "the copy of /phone");
@@ -131,7 +119,7 @@ test("the worker serves its copy of the page, and nothing else", async () => {
 });
 
 test("a new version keeps its files and deletes the copy of the earlier one", async () => {
-  const worker = start();
+  const worker = await start();
   await worker.dispatch("install", {});
   assert.ok(worker.log[0][1].includes("/phone") && worker.log[0][1].includes("/phone/drafts.js"));
   await worker.dispatch("activate", {});

@@ -1,13 +1,13 @@
 // The lists of the console: their columns, the fields of their forms, and the requests of their actions. Pure.
 
 import { path } from "./api.js";
+import { restored, tables } from "./preferences.js";
+import { actionsOf, day, lines, list, pointersOf, rulesOf, scenarios, secondsOf, timeOf } from "./typed.js";
 
-const day = 86_400;
 /** The scheme of the gateway's address for other machines. */
 const secure = "https:";
 const times = (list) => (list ?? []).join(", ");
 const since = (at) => (at ? at.replace("T", " ").slice(0, 16) : "never");
-const list = (words) => words.split(/[,\s]+/).filter(Boolean);
 
 /** A field for a text that may be empty. */
 const optional = (name, title, more = {}) => ({ name, title, ...more });
@@ -32,6 +32,15 @@ const unregister = (where, topics) => ({
   request: (row, { topic }) => ["DELETE", path(where, row.name, "registrations", topic)], done: (row, { topic }) => `Unregistered ${row.name} from ${topic}`,
 });
 
+const channelsOf = (row) => path("devices", row.name, "channels");
+const subscribed = (row, { channel }) => ["POST", path("channels", channel, "subscriptions"), { devices: [row.name] }];
+const unsubscribed = (row, { channel }) => ["DELETE", path("channels", channel, "subscriptions", row.name)];
+/** The members of both changes of a subscription. After Undo the device subscribes to the channel if it did before the change. */
+const subscription = {
+  role: "operator", before: channelsOf, undo: (row, values, before) => (before.some(({ id }) => id === values.channel) ? subscribed : unsubscribed)(row, values),
+};
+const isRegistered = (row, { topic, environment }) => row.registrations?.some((one) => one.topic === topic && one.environments.includes(environment));
+
 const invite = {
   title: "Invite …", role: "admin",
   fields: [optional("person", "User", { help: "empty for a new user" }), { ...roles, options: ["device", ...roles.options] }, lifetime("Days", "1"),
@@ -42,49 +51,6 @@ const invite = {
     { title: "Link for a browser", value: `${host ? `${secure}//${host}` : origin}/join#${made.invitation}`, isDrawn: Boolean(host) },
     { title: "Code for pushcli join", value: `${made.invitation}@${host || "HOST"}` }],
 };
-
-/** Faults that are often needed together. Times are in seconds. */
-const busy = { name: "busy", reason: "TooManyRequests", "retry-after": 5, count: 3 };
-const slow = { name: "slow", delay: 2, rate: 10, seed: 7 };
-const restart = { name: "restart", goaway: "Shutdown", count: 1 };
-const outage = { name: "outage", reason: "ServiceUnavailable" };
-export const scenarios = {
-  "": [], "Too many requests, three times": [busy], "One answer in ten is slow": [slow], "A restart during a request": [restart], "An outage": [outage],
-  "Lost connections": [{ name: "lost", drop: true, rate: 5, seed: 7 }], "All of these": [busy, slow, restart, outage, { name: "lost", drop: true, rate: 5, seed: 7 }],
-};
-
-/** Reads rules that were typed: a JSON list, or an object with the list `faults`. */
-function rulesOf(text) {
-  let value;
-  try { value = JSON.parse(text); } catch { value = null; }
-  const found = Array.isArray(value) ? value : value?.faults;
-  if (!Array.isArray(found)) throw new Error("Rules: expected a JSON list of faults, as [{\"name\": \"slow\", \"delay\": 2}].");
-  return found;
-}
-
-const units = { s: 1, m: 60, h: 3600, d: day };
-
-/** Reads a time as `pushcli` writes it, such as `10m`, in seconds. */
-function secondsOf(title, text) {
-  const [, number, unit] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
-  if (!unit) throw new Error(`${title}: expected a time, as 30s, 10m, 24h or 7d.`);
-  return Number(number) * units[unit];
-}
-
-/** Writes a time in the largest unit of which it is a whole number. */
-const timeOf = (seconds) => {
-  const unit = ["d", "h", "m"].find((one) => seconds > 0 && seconds % units[one] === 0) ?? "s";
-  return `${seconds / units[unit]}${unit}`;
-};
-
-/** Reads JSON pointers with the names of their fields, one in each line: `title=/monitor/name`. */
-function pointersOf(text) {
-  const pairs = text.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => line.split(/=(.*)/s));
-  if (pairs.some(([name, pointer]) => !name || pointer === undefined) || new Set(pairs.map(([name]) => name)).size < pairs.length) {
-    throw new Error("Fields: expected each name once, as title=/monitor/name, in a line of its own.");
-  }
-  return Object.fromEntries(pairs);
-}
 
 const recipientFields = [
   required("app", "App", { source: "apps", of: "topic" }), required("recipients", "Devices or groups", { help: "registered for the app; separated by commas" }),
@@ -97,6 +63,11 @@ const rotateToken = {
   request: (row) => ["POST", path("senders", row.name, "token"), {}], secret: (made) => [{ title: "Token", value: made.token }],
 };
 const removeSender = remove("Remove …", (row) => path("senders", row.name), "The token becomes invalid, and no heartbeats of the sender are expected. This can't be undone.");
+
+const keyFields = [
+  required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" }),
+  optional("related", "Rotated with", { source: "keys", of: "key_id", help: "for keys of topics: tokens of both keys may follow each other on a connection" })];
+const keyOf = ({ team, environment, topics, related }) => ({ team, topics: list(topics), ...given({ environment, related }) });
 
 /** The message that a body of a webhook would become, in words. */
 function hookTest({ result, event, payload, collapse_id: subject, recipients = [] }) {
@@ -116,14 +87,6 @@ function heartbeat({ sender, every, grace }) {
 
 const targetState = ({ disabled, late, error }) => (disabled ? "disabled by 410" : late ? `fails since ${since(late)}: ${error ?? ""}` : "ok");
 
-/** Reads the actions of a category: `yes=Yes, no=No!`. An exclamation mark marks a destructive action. */
-function actionsOf(text) {
-  return text.split(",").map((one) => one.trim()).filter(Boolean).map((one) => {
-    const [id, title = id] = one.split("=").map((part) => part.trim());
-    return title.endsWith("!") ? { id, title: title.slice(0, -1), destructive: true } : { id, title, destructive: false };
-  });
-}
-
 const categoriesOf = (row) => path("apps", row.topic, "categories");
 /** Sets a category as it was before its change, or removes one that there was not. */
 function restoreCategory(row, { category }, before) {
@@ -131,22 +94,57 @@ function restoreCategory(row, { category }, before) {
   return found ? ["POST", categoriesOf(row), { category, actions: found.actions }] : ["DELETE", path("apps", row.topic, "categories", category)];
 }
 
+/** Returns the path of the preferences of a user, which contains the name of a device. */
+const preferencesOf = (row) => path("devices", row.devices[0], "preferences");
+/** Returns a link to an object of another list: its words, its address, and the least role. */
+const linkTo = (words, name, key) => [words, `#/${name}/${encodeURIComponent(key)}`, "reader"];
+
 /** The lists by their names, in the order of the navigation. `key` identifies a row in its address. `where` and `query` are the path and the
- *  parameters of the list if its name is not its path. An action has a `secret` or a `result` to show, and `undo` gets the answer to `before`. */
+ *  parameters of the list if its name is not its path. `details` are the paths of the object and of what its `tables` show. An action has a
+ *  `secret` or a `result` to show, and a `key` if the object has another one after it; `undo` gets the answer to `before`. */
 export const lists = {
   devices: {
-    title: "Devices", key: (row) => row.name, detail: (row) => path("devices", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
-    link: (row) => ["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"],
+    title: "Devices", key: (row) => row.name, details: (row) => [path("devices", row.name), path("devices", row.name, "registrations"), channelsOf(row)],
+    tables: (_, __, registrations, channels) => [
+      { title: "Registrations", head: ["App", "Environment", "Device token"], rows: registrations.map(({ topic, environment, token }) => [topic, environment, token]) },
+      { title: "Subscriptions", head: ["Channel", "App", "Environment"], rows: channels.map(({ id, topic, environment }) => [id, topic, environment]) },
+    ].filter(({ rows }) => rows.length),
+    filter: (row) => `device:${JSON.stringify(row.name)}`,
+    links: (row) => [["Replay with Other Preferences", `#/replay?${new URLSearchParams({ device: row.name })}`, "operator"], linkTo(`User ${row.person}`, "persons", row.person)],
     columns: [["Name", (row) => row.name], ["User", (row) => row.person], ["Apps", (row) => times(row.apps)], ["Pending", (row) => row.waiting],
       ["Last seen", (row) => (row.streams > 0 ? "connected" : since(row.last_seen))]],
     create: invite,
-    actions: [register("devices"), unregister("devices", (row) => row.apps),
+    actions: [register("devices"), unregister("devices", (row) => row.apps), {
+      ...subscription, title: "Subscribe …", fields: [required("channel", "Channel", { source: "channels", of: (one, row) => (isRegistered(row, one) ? one.id : ""), help: "of an app that the device is registered for" })],
+      request: subscribed, done: (row, { channel }) => `Subscribed ${row.name} to ${channel}`,
+    }, {
+      ...subscription, title: "Unsubscribe …", isDestructive: true, fields: [required("channel", "Channel", { source: channelsOf, of: "id" })], request: unsubscribed, done: (row, { channel }) => `Unsubscribed ${row.name} from ${channel}`,
+    }, {
+      title: "Rotate Secret …", role: "admin", isDestructive: true,
+      confirm: "The present secret becomes invalid, and the streams of the device end. For a device of the gateway's machine use pushcli devices rotate, which also stores the new secret there.",
+      request: (row) => ["POST", path("devices", row.name, "secret"), {}], secret: (made) => [{ title: "Secret", value: made.secret }],
+    },
       remove("Remove …", (row) => path("devices", row.name), "The device loses its secret, its registrations and its pending pushes. This can't be undone.")],
   },
+  persons: {
+    title: "Users", key: (row) => row.name, columns: [["Name", (row) => row.name], ["Devices", (row) => times(row.devices)]],
+    details: (row) => [path("persons", row.name), ...(row.devices.length ? [preferencesOf(row)] : [])], tables: (_, __, preferences) => (preferences ? tables(preferences) : []),
+    links: (row) => row.devices.map((name) => linkTo(`Device ${name}`, "devices", name)),
+    actions: [{
+      title: "Rename …", role: "operator", fields: [required("name", "Name", { from: (row) => row.name })], request: (row, { name }) => ["POST", path("persons", row.name, "name"), { name }],
+      key: ({ name }) => name, done: (row, { name }) => `${row.name} is ${name} now`, undo: (row, { name }) => ["POST", path("persons", name, "name"), { name: row.name }],
+    }, {
+      title: "Set Preferences …", role: "operator", when: (row) => row.devices.length > 0,
+      fields: [required("settings", "Settings", { isLong: true, help: "one in each line, as sound=off or quiet=22:00-07:00; only the user can change log-text" }),
+        optional("app", "App", { source: "apps", of: "topic", help: "empty for everything" }), optional("category", "Category", { help: "of the app; empty for the whole app" })],
+      request: (row, { settings, app, category }) => ["POST", preferencesOf(row), { settings: lines(settings), ...given({ app, category }) }], done: (row) => `Changed the preferences of ${row.name}`,
+      before: preferencesOf, undo: (row, values, before) => ["POST", preferencesOf(row), { settings: restored(before, values), ...given({ app: values.app, category: values.category }) }],
+    }, remove("Remove …", (row) => path("persons", row.name), "The gateway erases the user's devices, preferences, pending pushes, reports of advertising and rows of the log. Earlier backups still have them. This can't be undone.")],
+  },
   apps: {
-    title: "Apps", key: (row) => row.topic, detail: (row) => path("apps", row.topic, "categories"),
-    detailed: (row, found) => ({ ...row, categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
-    columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode]],
+    title: "Apps", key: (row) => row.topic, details: (row) => [path("apps", row.topic, "categories")],
+    detailed: (row, found) => ({ ...row, new_categories: row.known_categories ? "quiet" : "show", categories: found.map(({ category, actions }) => `${category} (${actions.map((one) => one.title).join(", ")})`) }), filter: (row) => `app:${row.topic}`,
+    columns: [["Topic", (row) => row.topic], ["Name", (row) => row.name], ["Icon", (row) => row.icon], ["Team", (row) => row.team_id ?? "all teams"], ["Advertising", (row) => row.ads], ["Violations", (row) => row.policy_mode], ["Strict", (row) => (row.strict ? "yes" : "no")]],
     create: {
       title: "Add …", role: "operator", fields: [required("topic", "Topic", { help: "the bundle id, as com.example.news" }), required("name", "Name"), optional("icon", "Icon", { help: "an emoji or two letters" }), optional("team_id", "Team", { source: "teams", of: "team_id" })],
       request: (_, values) => ["POST", path("apps"), given(values)],
@@ -154,10 +152,15 @@ export const lists = {
     actions: [{
       title: "Change …", role: "operator",
       fields: [required("name", "Name", { from: (row) => row.name }), optional("icon", "Icon", { from: (row) => row.icon }),
-        { name: "ads", title: "Advertising", options: ["off", "report", "hold", "refuse"], from: (row) => row.ads }, { name: "policy_mode", title: "Violations", options: ["enforce", "report"], from: (row) => row.policy_mode }],
-      request: (row, values) => ["POST", path("apps"), given({ topic: row.topic, ...values })],
+        { name: "ads", title: "Advertising", options: ["off", "report", "hold", "refuse"], from: (row) => row.ads }, { name: "policy_mode", title: "Violations", options: ["enforce", "report"], from: (row) => row.policy_mode },
+        { name: "strict", title: "Keys of aps with a wrong type", options: ["report", "refuse"], from: (row) => (row.strict ? "refuse" : "report") }],
+      request: (row, { strict, ...values }) => ["POST", path("apps"), given({ topic: row.topic, ...values, strict: strict === "refuse" })],
       done: (row) => `Changed ${row.name}`,
-      undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode })],
+      undo: (row) => ["POST", path("apps"), given({ topic: row.topic, name: row.name, icon: row.icon, ads: row.ads, policy_mode: row.policy_mode, strict: row.strict })],
+    }, {
+      title: "New Categories …", role: "operator",
+      fields: [{ name: "new_categories", title: "Pushes of a category that is new from now on", options: ["show", "quiet"], from: (row) => (row.known_categories ? "quiet" : "show"), help: "quiet: in the notification center only, until the recipient decides" }],
+      request: (row, values) => ["POST", path("apps"), { topic: row.topic, name: row.name, ...values }], done: (row, { new_categories: value }) => `New categories of ${row.name}: ${value}`,
     }, {
       title: "Set Category …", role: "operator", fields: [required("category", "Category"), required("actions", "Actions", { help: "up to four, as yes=Yes, no=No; an exclamation mark at the end of a title marks a destructive action" })],
       request: (row, { category, actions }) => ["POST", path("apps", row.topic, "categories"), { category, actions: actionsOf(actions) }], done: (_, { category }) => `Set ${category}`,
@@ -172,7 +175,7 @@ export const lists = {
     }, remove("Remove …", (row) => path("apps", row.topic), "An app with registrations, channels or scheduled pushes stays. This can't be undone.")],
   },
   groups: {
-    title: "Groups", key: (row) => row.name, detail: (row) => path("groups", row.name), filter: (row) => `device:${JSON.stringify(row.name)}`,
+    title: "Groups", key: (row) => row.name, details: (row) => [path("groups", row.name)], filter: (row) => `device:${JSON.stringify(row.name)}`,
     columns: [["Name", (row) => row.name], ["Members", (row) => row.members], ["Apps", (row) => times(row.topics)]],
     create: { title: "Add …", role: "operator", fields: [required("name", "Name"), optional("members", "Users", { help: "separated by commas" })], request: (_, { name, members }) => ["POST", path("groups"), { name, members: list(members) }] },
     actions: [{
@@ -278,10 +281,15 @@ export const lists = {
     title: "Keys", key: (row) => row.key_id,
     columns: [["Key", (row) => row.key_id], ["Team", (row) => row.team_id], ["Environment", (row) => row.environment], ["Apps", (row) => (row.topics ? times(row.topics) : "all of the team")]],
     create: {
-      title: "Create …", role: "admin", fields: [required("team", "Team", { source: "teams", of: "team_id" }), { name: "environment", title: "Environment", options: ["", "development", "production"] }, optional("topics", "Topics", { help: "separated by commas; empty for all" })],
-      request: (_, { team, environment, topics }) => ["POST", path("keys"), { team, topics: list(topics), ...given({ environment }) }],
+      title: "Create …", role: "admin", fields: keyFields, request: (_, values) => ["POST", path("keys"), keyOf(values)],
       secret: (made) => [{ title: "Private key", value: made.private_key, file: `AuthKey_${made.key_id}.p8` }],
     },
+    others: [{
+      title: "Import …", role: "admin",
+      fields: [required("pem", "Key", { isLong: true, accept: ".p8,.pem", named: (file) => ({ id: /^AuthKey_(.{10})/.exec(file)?.[1] }), help: "of a sender, as PEM; the gateway stores its public half only" }),
+        required("id", "Key id", { help: "10 characters, as in AuthKey_KEYID.p8" }), ...keyFields],
+      request: (_, { pem, id, ...values }) => ["POST", path("keys"), { ...keyOf(values), id, pem: `${pem}\n` }], done: (_, { id }) => `Imported ${id}`,
+    }],
     actions: [remove("Remove …", (row) => path("keys", row.key_id), "Pushes that are signed with the key are refused from now on. This can't be undone.")],
   },
   certificates: {

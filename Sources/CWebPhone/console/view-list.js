@@ -1,6 +1,7 @@
 // A list of objects, one object with its actions, and the forms and questions of the actions.
 
 import { button, el } from "../phone/dom.js";
+import { plain } from "../phone/words.js";
 import { api, path, request } from "./api.js";
 import { lists, members, search } from "./manage.js";
 import { copy, facts, failure, Page, save, svg, text } from "./page.js";
@@ -12,6 +13,8 @@ const pageSize = 10_000;
 const mostRows = 200_000;
 /** The largest number of values to choose from; of more, one is typed. */
 const mostChoices = 500;
+/** The largest size of a file for a field, in bytes. */
+const mostText = 65_536;
 
 /** Returns the QR code of a link; an empty text if the link is too long for one. */
 function code(value) {
@@ -20,6 +23,10 @@ function code(value) {
   const size = grid.length + 8;
   return svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": "QR code of the link", class: "code" }, svg("path", { d: outline(grid) }));
 }
+
+/** A table of texts below its title. */
+const grid = ({ title, head, rows }) => el("section", {}, text("h2", title), el("table.wide", { "aria-label": title }, el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
+  el("tbody", {}, rows.map(([first, ...others]) => el("tr", {}, el("th", { scope: "row" }, text("span", first)), others.map((value) => el("td", {}, text("span", value))))))));
 
 class List extends Page {
   #name = "";
@@ -151,27 +158,32 @@ class List extends Page {
   // One object
 
   async #detail() {
-    const { title, key, detail, detailed = (_, found) => found, actions = [], filter, link } = this.#list;
+    const { title, key, details = () => [], detailed = (_, found) => found, tables = () => [], actions = [], filter, links = () => [] } = this.#list;
     const row = this.#rows.find((one) => key(one) === this.#selected);
     const back = el("p", {}, el("a", { href: this.#address }, `All ${title}`));
     if (!row) return this.show(el("h1", {}, title), el("p.note", {}, this.#isReading ? "Reading …" : `This list has no ${this.#selected}.`), back);
-    const own = el("div", {}, facts(members(row.rule ?? row)));
+    const [own, more] = [el("div", {}, facts(members(row.rule ?? row))), el("div")];
+    const others = [...(filter ? [["Activity", `#/activity?${new URLSearchParams({ q: filter(row) })}`, "reader"]] : []), ...links(row)].filter(([, , role]) => this.app.may(role));
     this.show(el("header", {}, el("h1", { dir: "auto" }, text("span", key(row)))), own,
-      filter ? el("p", {}, el("a", { href: `#/activity?${new URLSearchParams({ q: filter(row) })}` }, "Activity"), this.#other(link?.(row))) : "",
-      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), back);
-    if (!detail) return undefined;
+      others.length ? el("p", {}, others.map(([words, href], index) => [index ? " · " : "", el("a", { href }, text("span", words))])) : "",
+      el("p.actions", {}, actions.filter((one) => this.app.may(one.role) && (!one.when || one.when(row))).map((one) => button(one.title, () => this.#act(one, row), { className: one.isDestructive ? "destructive" : "" }))), more, back);
+    const paths = details(row);
+    if (!paths.length) return undefined;
     try {
-      const more = detailed(row, await api.get(detail(row)));
-      if (own.isConnected) own.replaceChildren(facts(members(more)));
+      const found = await Promise.all(paths.map((one) => api.get(one)));
+      own.replaceChildren(facts(members(detailed(row, ...found))));
+      more.replaceChildren(...tables(row, ...found).map(grid));
     } catch (error) {
       own.append(failure(error));
     }
     return undefined;
   }
 
-  #other(link) {
-    if (!link || !this.app.may(link[2])) return "";
-    return [" · ", el("a", { href: link[1] }, link[0])];
+  /** Shows an object that has another key now. */
+  #rekey(old, key) {
+    if (this.#selected !== old) return;
+    [this.#selected, this.#opened] = [key, key];
+    this.app.replace(`#/${this.#name}/${encodeURIComponent(key)}`);
   }
 
   // Actions
@@ -183,7 +195,7 @@ class List extends Page {
     const problem = el("div");
     const inputs = {};
     const rows = await Promise.all((action.fields ?? []).map(async (field) => {
-      const { name, title, options, source, of, from, help, value, isNumber, isLong } = field;
+      const { name, title, options, source, of, from, help, value, isNumber, isLong, accept } = field;
       const present = from?.(row);
       let choices = options ?? (Array.isArray(present) ? present : null);
       let suggestions = "";
@@ -200,7 +212,7 @@ class List extends Page {
       if (first !== undefined) input.value = first;
       if (help) input.setAttribute("aria-describedby", `${id(name)}-help`);
       inputs[name] = input;
-      return el("p.field", {}, el("label", { for: id(name) }, title), input, suggestions, help ? el("span.help", { id: `${id(name)}-help` }, help) : "");
+      return [accept ? this.#file(field, inputs, problem) : "", el("p.field", {}, el("label", { for: id(name) }, title), input, suggestions, help ? el("span.help", { id: `${id(name)}-help` }, help) : "")];
     }));
     const title = action.title.replace(" …", "");
     const dialog = el("dialog", { "aria-labelledby": "dialog-title", onclose: () => dialog.remove() }, el("form", {
@@ -215,10 +227,25 @@ class List extends Page {
     return undefined;
   }
 
+  /** The choice of a file. Its text is the value of the field, and its name can have values of other fields. */
+  #file({ name, title, accept, named }, inputs, problem) {
+    const read = async ({ target: { files: [file] } }) => {
+      if (!file) return;
+      try {
+        if (file.size > mostText) throw new Error(`${plain(file.name)} has ${file.size} bytes: choose a text of at most ${mostText}.`);
+        for (const [other, value] of Object.entries({ [name]: await file.text(), ...named(file.name) })) if (value) inputs[other].value = value;
+        problem.replaceChildren();
+      } catch (error) {
+        problem.replaceChildren(failure(error));
+      }
+    };
+    return el("p.field", {}, el("label", { for: `field-${name}-file` }, `${title} from a file`), el("input", { type: "file", id: `field-${name}-file`, accept, onchange: read }));
+  }
+
   /** Returns the values for a field from a list, or from the list or the object at a path. */
   async #choices(source, of, row) {
     const found = await api.get(typeof source === "string" ? path(source) : source(row)).catch(() => []);
-    return [found].flat().flatMap(typeof of === "string" ? (one) => one[of] : of).filter(Boolean);
+    return [found].flat().flatMap((one) => (typeof of === "string" ? one[of] : of(one, row))).filter(Boolean);
   }
 
   async #run(action, row, values, dialog, problem) {
@@ -231,9 +258,15 @@ class List extends Page {
       dialog?.close();
       if (action.result) return this.#showTexts(name, "", action.result(made));
       if (action.secret) this.#showTexts("Shown Only Once", "The gateway keeps no copy: save it now.", action.secret(made, location.origin, values));
-      const undo = action.undo && (async () => { await request(...action.undo(row, values, before)); await this.#changed(); });
+      const keys = action.key ? [this.#list.key(row), action.key(values)] : [];
+      const undo = action.undo && (async () => {
+        await request(...action.undo(row, values, before));
+        if (action.key) this.#rekey(...keys.toReversed());
+        await this.#changed();
+      });
       this.app.toast(action.done?.(row, values) ?? "Done", undo);
       if (action.removes) this.#leaveOut(row);
+      if (action.key) this.#rekey(...keys);
       await this.#changed();
     } catch (error) {
       if (problem) problem.replaceChildren(failure(error)); else this.app.toast(error.message);

@@ -13,6 +13,11 @@ const tableRows = 12;
 /** The figures of the last hour, also while another page is shown. */
 let history = [];
 
+/** Returns the names and the issuer of the gateway's certificate, and the fingerprint of the CA as `pushcli certs authority` prints it. */
+const issued = ({ certificate, authority = "" }) => [
+  ["Names of the certificate", certificate && [...certificate.names, ...certificate.addresses].join(", ")], ["Issuer of the certificate", certificate?.issuer],
+  ["Fingerprint of the CA", /^0+$/.test(authority) ? "none: the CAs of the system verify the certificate" : authority.match(/.{1,4}/g)?.join("-")]];
+
 class Status extends Page {
   #timer = null;
   #isTable = false;
@@ -69,7 +74,7 @@ class Status extends Page {
       facts([
         ["Accepted pushes are", plain(health.promise ?? "")], ["Version", now.version], ["Running since", status.started && exact(Date.parse(status.started))],
         ["Environment", status.environment], ["Addresses", status.listening?.join(", ")], ["Open streams of devices", String(now.devices)],
-        ...Object.entries(now.certificates).map(([name, time]) => [`Certificate ${name}`, this.#certificate(time)]),
+        ...Object.entries(now.certificates).map(([name, time]) => [`Certificate ${name}`, this.#certificate(time)]), ...issued(status),
         ["Other gateways", status.gateways?.join(", ")],
       ]),
       el("div.charts", {}, charts.map((chart) => this.#chart(chart, now.at))),

@@ -77,7 +77,7 @@ class Phone extends View {
     this.journal.onchange = (changes) => this.#changed(changes);
     this.presenter = new Presenter(this);
     this.link.onpushes = (pushes) => this.presenter.arrived(pushes);
-    this.link.oncaughtup = () => this.presenter.tidy();
+    this.link.oncaughtup = () => this.presenter.caughtUp();
     this.link.onnotice = (words) => this.commands.toast(words);
     this.link.onstatus = (status) => {
       this.status = status;

@@ -87,16 +87,75 @@ async function change(name, body) {
   }
 }
 
-/** Claims pushes for this page. Returns the ids of the pushes that the worker has shown. */
-export const claim = (ids) => change("pushes", async (store) => {
-  const known = new Map((await done(store.getAll())).map((one) => [one.id, one]));
+/** Runs one use of the shown pushes after the other, of the worker and of all pages. The lock of a worker that the browser ends is released. */
+const alone = (use) => navigator.locks.request("pushgateway-phone-shown", use);
+
+/** Returns the rows of the pushes by their ids: {id, at, by}, and `message` in a row of the worker until its notification is shown. */
+const rows = async (pushes) => new Map((await done(pushes.getAll())).map((one) => [one.id, one]));
+
+/** Stores rows, and deletes the oldest others above the number that is kept. */
+function put(pushes, known, fresh) {
+  const others = new Map(known);
+  for (const one of fresh) {
+    pushes.put(one);
+    others.delete(one.id);
+  }
+  const old = [...others.values()].sort((one, other) => one.at - other.at).slice(0, Math.max(others.size + fresh.length - kept, 0));
+  for (const { id } of old) pushes.delete(id);
+}
+
+/** Claims pushes for this page, also those that the worker has claimed and not shown. Returns the ids of the pushes that the worker has shown. */
+export const claim = (ids) => alone(() => change("pushes", async (pushes) => {
+  const known = await rows(pushes);
+  const isOver = (id) => known.has(id) && !known.get(id).message;
   const at = Date.now();
-  const fresh = ids.slice(-kept).filter((id) => !known.has(id)).map((id) => ({ id, at, by: "page" }));
-  for (const one of fresh) store.put(one);
-  const old = [...known.values()].sort((one, other) => one.at - other.at).slice(0, Math.max(known.size + fresh.length - kept, 0));
-  for (const { id } of old) store.delete(id);
-  return new Set(ids.filter((id) => known.get(id)?.by === "worker"));
+  put(pushes, known, ids.slice(-kept).filter((id) => !isOver(id)).map((id) => ({ id, at, by: "page" })));
+  return new Set(ids.filter((id) => isOver(id) && known.get(id).by === "worker"));
+}));
+
+/** Drops the messages that the worker has claimed and not shown, when this page has received all pending pushes. */
+export const settle = () => alone(() => change("pushes", async (pushes) => {
+  for (const { id, at, message } of (await rows(pushes)).values()) if (message) pushes.put({ id, at, by: "page" });
+}));
+
+/**
+ * Shows the push of a message by `show`, unless a page or the worker has it. First it shows the pushes that an ended run of the worker
+ * has claimed and not shown: `isLate` is true for them. A message of another type than `push` ends its push; null only shows late pushes.
+ * Without the database, a push is shown again rather than lost.
+ */
+export const present = (message, show) => alone(async () => {
+  const isPush = message?.type === "push";
+  const due = await change("pushes", async (pushes) => {
+    const known = await rows(pushes);
+    const own = known.get(message?.id);
+    const isOpen = message !== null && (!own || own.message !== undefined);
+    if (isOpen) put(pushes, known, [{ id: message.id, at: Date.now(), by: "worker", ...(isPush ? { message } : {}) }]);
+    const late = [...known.values()].filter((one) => one.message && one !== own).sort((one, other) => one.at - other.at);
+    return [...late.map((one) => ({ message: one.message, isLate: true })), ...(isOpen && isPush ? [{ message, isLate: own !== undefined }] : [])];
+  }).catch(() => (isPush ? [{ message, isLate: false }] : []));
+  let failure = null;
+  for (const { message: one, isLate } of due) {
+    try {
+      await show(one, isLate);
+      await change("pushes", async (pushes) => { pushes.put({ id: one.id, at: Date.now(), by: "worker" }); }).catch(() => {});
+    } catch (error) {
+      failure = error;
+      // The next copy of the message or the page shows the push.
+      await change("pushes", async (pushes) => { pushes.delete(one.id); }).catch(() => {});
+    }
+  }
+  if (failure) throw failure;
 });
 
 /** Stores a value for the worker: the badges of the apps, or the state of the device. */
-export const keep = (name, value) => change("state", async (store) => { store.put(value, name); });
+export const keep = (name, value) => change("state", async (state) => { state.put(value, name); });
+
+/** Returns a value that a page has stored. */
+export const stored = (name) => change("state", (state) => done(state.get(name)));
+
+/** Stores the badge of an app. Returns the sum of all badges. */
+export const keepBadge = (topic, badge) => change("state", async (state) => {
+  const badges = { ...await done(state.get("badges")), [topic]: badge };
+  state.put(badges, "badges");
+  return Object.values(badges).reduce((sum, one) => sum + one, 0);
+});

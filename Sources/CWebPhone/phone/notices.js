@@ -1,7 +1,10 @@
 // The notification of an alert outside of the page: its content, and the answer of each button. Pure.
 
 import { answer, buttons } from "./alerts.js";
-import { plain } from "./words.js";
+import { fileSize, plain } from "./words.js";
+
+/** Names the attachment of a push, as the page does; null without one. */
+const attached = ({ attachment }) => attachment && `Attachment: ${attachment.name} (${fileSize(attachment.size)})`;
 
 /** The name under which a push and its replacements are shown, by a page or by the worker. */
 const tag = (push) => (push.collapse ? `${push.topic}/${push.collapse}` : push.id);
@@ -21,9 +24,24 @@ export function notice(alert, most) {
   return {
     title: plain(title || push.app.name),
     options: {
-      body: plain([subtitle, body].filter(Boolean).join("\n")), tag: tag(push), icon: "/phone/icon.svg", silent: true,
+      body: plain([subtitle, body, attached(push)].filter(Boolean).join("\n")), tag: tag(push), icon: "/phone/icon.svg", silent: true,
       timestamp: push.received, data: { ordinal, id: push.id, answers },
       actions: offered.map((one) => ({ action: one.id, title: plain(one.title) })),
+    },
+  };
+}
+
+/** Returns the title and the options of the notification of a push that no page has: with its sound, and with answers by the id of the push. */
+export function closedNotice(push, most) {
+  const { title, options } = notice({ push, ordinal: 0 }, most);
+  const answers = Object.entries(options.data.answers)
+    .map(([name, { answers: [{ id, action }], isRead }]) => [name, { type: "settled", id, action, isRead }]);
+  const isSilent = push.sound === null;
+  return {
+    title,
+    options: {
+      ...options, silent: isSilent, renotify: !isSilent, timestamp: push.received || Date.now(),
+      data: { id: push.id, answers: Object.fromEntries(answers) },
     },
   };
 }

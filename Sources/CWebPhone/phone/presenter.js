@@ -1,6 +1,6 @@
 // Presents pushes that arrive: their sounds, and while no page is visible, notifications outside of it.
 
-import { claim } from "./closed.js";
+import { claim, settle } from "./closed.js";
 import { notice } from "./notices.js";
 import { play } from "./sound.js";
 import { headline } from "./state.js";
@@ -47,6 +47,12 @@ export class Presenter {
     })).filter(({ parts }) => parts.length);
     if (reports.length) link.presented(reports);
     await this.#next(() => this.#notify(new Set(pushes.map(({ id }) => id))));
+  }
+
+  /** Called when the stream has sent all pending pushes. */
+  caughtUp() {
+    if (this.#phone.state.device.closed) settle().catch(() => {});
+    return this.tidy();
   }
 
   /** Closes the notifications of alerts that have left the queue. */

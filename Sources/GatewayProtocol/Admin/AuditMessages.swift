@@ -8,7 +8,7 @@ package struct AuditRecord: Codable, Sendable {
   package var path: String
   /// The beginning of the request's body.
   package var body: String?
-  /// The status of the response; nil when the gateway ended before it responded.
+  /// The status of the response; nil if the gateway ended before the status was on disk.
   package var status: Int?
   /// The user of the admin socket, or a name with the kind of credential and the role; nil from an earlier version.
   package var who: String?

@@ -17,6 +17,23 @@ package struct CertificateRequest: Codable, Sendable {
   }
 }
 
+/// The certificate that the gateway presents to its clients.
+package struct ServerCertificateRecord: Codable, Sendable {
+  package var names: [String]
+  package var addresses: [String]
+  /// The organization and the common name of the CA that issued it; nil if the CA has neither.
+  package var issuer: String?
+  /// The end of its validity, RFC 3339, UTC.
+  package var expires: String
+
+  package init(names: [String], addresses: [String], issuer: String?, expires: String) {
+    self.names = names
+    self.addresses = addresses
+    self.issuer = issuer
+    self.expires = expires
+  }
+}
+
 package struct ServerCertificateRequest: Codable, Sendable {
   package var names: [String]
   package var addresses: [String]

@@ -40,14 +40,17 @@ package struct GatewayStatus: Codable, Sendable {
   package var pid: Int32
   /// The fingerprint of the gateway's CA (`AuthorityFingerprint`); nil from an earlier version.
   package var authority: String?
+  /// The certificate of new connections; nil from an earlier version.
+  package var certificate: ServerCertificateRecord?
   /// The `HOST:PORT` of the other gateways of the cluster; nil without a cluster, and from an earlier version.
   package var gateways: [String]?
 
   package init(
     listening: [String], environment: String, started: String, listeners: [ListenerRecord] = [], http: [String]? = nil,
-    pid: Int32, authority: String? = nil, gateways: [String]? = nil
+    pid: Int32, authority: String? = nil, certificate: ServerCertificateRecord? = nil, gateways: [String]? = nil
   ) {
     self.authority = authority
+    self.certificate = certificate
     self.gateways = gateways
     self.listening = listening
     self.environment = environment

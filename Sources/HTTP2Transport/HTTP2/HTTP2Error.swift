@@ -5,6 +5,9 @@ package struct HTTP2Error: Error, CustomStringConvertible {
   /// An `nghttp2_error` value.
   package var code: Int32
 
+  /// True if the connection has no stream number left for another request; another connection can send it.
+  package var isOutOfStreams: Bool { code == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue }
+
   package var description: String {
     unsafe "HTTP/2: " + String(cString: nghttp2_strerror(code))
   }

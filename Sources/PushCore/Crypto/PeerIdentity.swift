@@ -69,14 +69,7 @@ package struct PeerIdentity: Sendable, Equatable {
   }
 
   private static func userID(of certificate: OpaquePointer) -> String? {
-    let subject = unsafe X509_get_subject_name(certificate)
-    let index = unsafe X509_NAME_get_index_by_NID(subject, NID_userId, -1)
-    guard index >= 0, let entry = unsafe X509_NAME_get_entry(subject, index) else { return nil }
-    var text: UnsafeMutablePointer<UInt8>?
-    let size = unsafe ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
-    guard size > 0 else { return nil }
-    defer { unsafe CRYPTO_free(text, #file, #line) }
-    return unsafe String(decoding: UnsafeBufferPointer(start: text, count: Int(size)), as: UTF8.self)
+    unsafe DistinguishedName.text(of: NID_userId, in: X509_get_subject_name(certificate))
   }
 
   /// Returns the DER in an extension; nil if the certificate has no extension of this kind.

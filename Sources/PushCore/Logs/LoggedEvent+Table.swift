@@ -39,6 +39,10 @@ extension LoggedEvent {
         "Free some space, or repair the disk: senders retry automatically.")
     case .digestsNotStored:
       Row(.error, "Pushes deferred to a summary are in memory only.", "Free some space, or repair the disk.")
+    case .auditNotStored:
+      Row(
+        .error, "A part of the audit trail is in memory only: the status of a request, or the record of an enrollment.",
+        "Free some space, or repair the disk, before the gateway ends.")
     case .deliveryLogDamaged:
       Row(
         .error, "The delivery log was damaged: it was renamed, and a new one was created.", "Check the disk.")
@@ -87,6 +91,10 @@ extension LoggedEvent {
       Row(.warning, "Expired broadcasts could not be removed and are kept for now.", "If this repeats, check the disk.")
     case .presenceNotStored:
       Row(.warning, "The times of the devices' last connections were not stored.", "Check the disk.")
+    case .maintenanceFailed:
+      Row(
+        .warning, "A part of the gateway's periodic work failed; it is repeated.",
+        "Follow the message: free some space, or run `pushcli doctor`.", key: "part")
     case .deliveryLogOverrun:
       Row(.warning, "Events exceeded the write rate of the delivery log: some rows are missing.", "Use a faster disk.")
     case .linesDropped:

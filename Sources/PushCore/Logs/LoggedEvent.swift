@@ -12,6 +12,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   // Errors: operations that fail now.
   case notStored = "not-stored"
   case digestsNotStored = "digests-not-stored"
+  case auditNotStored = "audit-not-stored"
   case deliveryLogDamaged = "delivery-log-damaged"
   case deliveryLogDeleted = "delivery-log-deleted"
   case eventsNotLogged = "events-not-logged"
@@ -30,6 +31,7 @@ package enum LoggedEvent: String, Sendable, CaseIterable {
   case channelProgressNotStored = "channel-progress-not-stored"
   case broadcastsNotRemoved = "broadcasts-not-removed"
   case presenceNotStored = "presence-not-stored"
+  case maintenanceFailed = "maintenance-failed"
   case deliveryLogOverrun = "delivery-log-overrun"
   case linesDropped = "log-lines-dropped"
   case limitMet = "limit-met"

@@ -33,19 +33,15 @@ struct AuditAPI: Sendable {
         at: clock.milliseconds())
       do {
         let response = try await route.serve(request)
-        await note(response.status, of: number)
+        await audit.note(status: response.status, of: number)
         return response
       } catch {
-        await note((Problem(error) ?? .failure).status, of: number)
+        await audit.note(status: (Problem(error) ?? .failure).status, of: number)
         throw error
       }
     }
     return audited
   }
-
-  /// Records the status of a response. The request itself is already on disk; the status may be lost on a disk
-  /// failure.
-  private func note(_ status: Int, of number: Int64) async { try? await audit.note(status: status, of: number) }
 }
 
 extension AuditRecord {

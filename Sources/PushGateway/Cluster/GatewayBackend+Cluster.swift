@@ -54,8 +54,10 @@ extension GatewayBackend {
       let mailbox = JetStreamMailbox(
         engine, partitions: identity.partitions, replicas: identity.replicas, cap: configuration.mailboxCap,
         logger: context.logger, now: { clock.seconds }, removed: context.removed)
-      let cluster = JetStreamCluster(peers: peers, log: log, files: SharedFiles(store), mailbox: mailbox)
-      try await retry.wait { try await cluster.shareAuthority(folder) }
+      let files = SharedFiles(store)
+      let cluster = JetStreamCluster(peers: peers, log: log, files: files, mailbox: mailbox)
+      let authority = SharedAuthority(files, folder, logger: context.logger)
+      try await retry.wait { try await authority.share() }
       let current = SharedDataWatch(catchUp: { try await log.catchUp() })
       try current.answer(cluster)
       current.start()
@@ -85,6 +87,7 @@ extension GatewayBackend {
         // If all brokers are down, another gateway can't read the mailbox either.
         readTimeout: .minutes(2), isCutOff: { cutOff.isCutOff },
         isCurrent: { current.isCurrent }, becomeCurrent: { try await current.becomeCurrent() }, cluster: cluster,
+        tend: { await authority.tend() },
         close: {
           current.stop()
           cutOff.stop()

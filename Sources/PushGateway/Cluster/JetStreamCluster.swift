@@ -21,13 +21,6 @@ final class JetStreamCluster: Cluster {
     (self.peers, self.log, self.files, self.mailbox) = (peers, log, files, mailbox)
   }
 
-  /// Shares the CA of the cluster: the first gateway's CA becomes that of the cluster, and the other folders adopt
-  /// it.
-  func shareAuthority(_ folder: StateFolder) async throws {
-    try folder.adoptAuthority(try await files.propose(folder.authorityFiles))
-    files.onChange { try? folder.adoptAuthority($0) }
-  }
-
   func publishAuthority(_ folder: StateFolder) async throws { try await files.replace(folder.authorityFiles) }
 
   func save(_ store: SQLiteStore, _ folder: StateFolder, to path: String) async throws -> Backup.Summary {

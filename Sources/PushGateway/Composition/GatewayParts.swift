@@ -69,6 +69,7 @@ final class GatewayParts: Sendable {
   let healthCheck: HealthCheck
 
   private let logger: Logger
+  private let work: RepeatedWork
   /// The gateways of the cluster that were absent at the last maintenance, by their ids.
   private let absent = Mutex<Set<String>>([])
 
@@ -91,6 +92,7 @@ final class GatewayParts: Sendable {
     self.log = log
     self.clock = clock
     self.logger = logger
+    work = RepeatedWork(logger: logger)
     self.meter = meter
     upstream = targets.map { Upstream($0, meter: meter.upstream, clock: clock, logger: logger) }
     environment = configuration.environment
@@ -100,7 +102,7 @@ final class GatewayParts: Sendable {
     channels = try Channels(store: store, logger: logger)
     groups = try Groups(store: store)
     answers = Answers(store: store)
-    audit = AuditTrail(store: store)
+    audit = AuditTrail(store: store, logger: logger)
     retractions = try Retractions(store: store)
     remote = RemoteAdministration(
       try AdministratorTokens(store: store), isOn: configuration.isRemotelyAdministered)
@@ -174,17 +176,17 @@ final class GatewayParts: Sendable {
       UnseenPushes(clusterPresence, log: log).join(router)
     }
     registrations.onChange { [devices] in devices.announce($0) }
-    log.afterLoss { [pushes] since in
+    log.afterLoss { [pushes, work] since in
       // A failed read is not fatal: a later loss, or the next start, logs the answers.
-      Task { try? await pushes.logAnswers(afterLoss: since) }
+      Task { await work.attempt("lost-answers") { try await pushes.logAnswers(afterLoss: since) } }
     }
   }
 
   /// Completes the work that the last end of the gateway interrupted, and delivers the pushes that became due.
   func restore() async {
     pushes.restoreRetractions()
-    // An unreadable log is not fatal: its own thread reports the error.
-    try? await pushes.restoreAnswers()
+    // An unreadable log is not fatal.
+    await work.attempt("lost-answers") { try await pushes.restoreAnswers() }
     summaries.deliverDue(isStart: true)
     schedule.wake()
     await events.start()
@@ -207,20 +209,34 @@ final class GatewayParts: Sendable {
     summaries.deliverDue()
     await channels.expire(now: clock.milliseconds())
     await storePresence()
+    await audit.settle()
     await logAnswersOfAbsent()
-    // Failed removals are repeated later.
-    try? await groups.trim(now: clock.milliseconds())
-    try? await answers.trim(now: clock.milliseconds())
-    try? await retractions.trim(now: clock.milliseconds()) { [registrations] in registrations.person($0) != nil }
-    try? await endpoints.trim(now: clock.milliseconds())
-    try? await attachments.trim(now: clock.seconds)
-    try? await registrations.expireCategories(now: clock.seconds)
-    try? await standings.tend()
-    // The last use of a token is recorded per hour: a failed write is repeated without loss.
-    try? await remote.tokens.settle()
-    try? await messages.senders.settle()
-    try? await schedule.heartbeats.expectations.correct(now: clock.milliseconds())
+    await trim()
+    await work.attempt("standings") { try await standings.tend() }
+    await settleLastUses()
+    await work.attempt("heartbeats") {
+      try await schedule.heartbeats.expectations.correct(now: clock.milliseconds())
+    }
     await backend.tend()
+  }
+
+  /// Removes the data whose time has ended.
+  private func trim() async {
+    let now = clock.milliseconds()
+    await work.attempt("groups") { try await groups.trim(now: now) }
+    await work.attempt("answers") { try await answers.trim(now: now) }
+    await work.attempt("retractions") {
+      try await retractions.trim(now: now) { [registrations] in registrations.person($0) != nil }
+    }
+    await work.attempt("endpoints") { try await endpoints.trim(now: now) }
+    await work.attempt("attachments") { try await attachments.trim(now: now / 1000) }
+    await work.attempt("categories") { try await registrations.expireCategories(now: now / 1000) }
+  }
+
+  /// Stores the times at which tokens and senders were last used.
+  private func settleLastUses() async {
+    await work.attempt("tokens") { try await remote.tokens.settle() }
+    await work.attempt("senders") { try await messages.senders.settle() }
   }
 
   /// The time in milliseconds before its absence is noted here in which a gateway may have taken its last answers.
@@ -235,7 +251,10 @@ final class GatewayParts: Sendable {
       defer { absent = now }
       return absent
     }
-    if !now.isSubset(of: before) { try? await pushes.logAnswers(afterLoss: clock.milliseconds() - Self.absenceTime) }
+    guard !now.isSubset(of: before) else { return }
+    await work.attempt("lost-answers") {
+      try await pushes.logAnswers(afterLoss: clock.milliseconds() - Self.absenceTime)
+    }
   }
 
   /// Stores the times of the devices' last connections.
@@ -258,10 +277,10 @@ final class GatewayParts: Sendable {
     await channels.settle()
     await answers.settle()
     await groups.settle()
+    await audit.settle()
     await storePresence()
-    try? await standings.settle()
-    try? await remote.tokens.settle()
-    try? await messages.senders.settle()
+    await work.attempt("standings") { try await standings.settle() }
+    await settleLastUses()
   }
 
   /// Closes the storage backend and the delivery log; may block.

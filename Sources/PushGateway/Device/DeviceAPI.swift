@@ -144,11 +144,11 @@ struct DeviceAPI: Sendable {
       let enrolled = try await countingCodes(request, isCode: invitation != nil) {
         try await makeDevice(enrollment, by: authorization)
       }
-      if let record { try? await audit.note(status: 201, of: record) }
+      if let record { await audit.note(status: 201, of: record) }
       if case .invitation(let secret, _) = authorization, !isAdmin { await noteJoined(enrolled, by: secret, request) }
       return enrolled
     } catch {
-      if let record { try? await audit.note(status: (Problem(error) ?? .failure).status, of: record) }
+      if let record { await audit.note(status: (Problem(error) ?? .failure).status, of: record) }
       throw error
     }
   }
@@ -158,9 +158,9 @@ struct DeviceAPI: Sendable {
   private func noteJoined(_ enrolled: Enrolled, by secret: String, _ request: ControlRequest) async {
     guard InvitationCode.selector(of: secret) != nil else { return }
     let joined = EnrollmentRequest(name: enrolled.name, person: enrolled.person)
-    let record = try? await audit.record(
-      request.method, request.path, body: controlJSON(joined), by: "an invitation", at: clock.milliseconds())
-    if let record { try? await audit.note(status: 201, of: record) }
+    await audit.note(
+      executed: request.method, request.path, body: controlJSON(joined), by: "an invitation", at: clock.milliseconds(),
+      status: 201)
   }
 
   /// Enrolls a device; a device that enrolls with a channel link reads the channel from the first message.

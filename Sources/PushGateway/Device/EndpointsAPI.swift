@@ -61,10 +61,10 @@ struct EndpointsAPI: Sendable {
     do {
       response = try await change()
     } catch {
-      try? await api.audit.note(status: (Problem(error) ?? .failure).status, of: number)
+      await api.audit.note(status: (Problem(error) ?? .failure).status, of: number)
       throw error
     }
-    try? await api.audit.note(status: response.status, of: number)
+    await api.audit.note(status: response.status, of: number)
     return response
   }
 

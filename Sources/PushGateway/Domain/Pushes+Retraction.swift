@@ -11,7 +11,8 @@ extension Pushes {
     case retracted
     /// The push was retracted before.
     case already
-    /// No gateway has a record of such a push; devices that show one remove it nevertheless.
+    /// No gateway has a record of such a push; devices that show one remove it nevertheless. Not used if this gateway's
+    /// delivery log can't be read.
     case unknown
   }
 
@@ -36,12 +37,14 @@ extension Pushes {
     for device in devices { router.notify(device, notice) }
     // Another gateway that does not have the retraction yet could still deliver the push after the sender's answer.
     if let cluster { await SharedDataWatch.settle(cluster) }
-    known.formUnion(await sent(id, of: app, to: Set(devices)))
-    guard isNew || !known.isEmpty else { return .unknown }
+    let sent = await sent(id, of: app, to: Set(devices))
+    known.formUnion(sent.devices)
+    let isKnown = !known.isEmpty || !sent.isComplete
+    guard isNew || isKnown else { return .unknown }
     guard isNew else { return .already }
     log.append(
       known.map { .init(at: now, event: .retracted, id: id, device: $0, app: app, detail: .takenBack(by: sender)) })
-    return known.isEmpty ? .unknown : .retracted
+    return isKnown ? .retracted : .unknown
   }
 
   /// Retracts a push to a group from all its recipients and all current members.
@@ -75,20 +78,26 @@ extension Pushes {
 
   /// Returns the devices for which the log has rows of this push. The accepting gateway may be unreachable, and its
   /// log too. Then the rows of a delivery or a removal, which other gateways have, are evidence.
-  private func sent(_ id: APNSID, of app: AppID?, to devices: Set<DeviceID>) async -> Set<DeviceID> {
+  ///
+  /// - Returns: `isComplete` is false if this gateway's log can't be read, so that the push may exist.
+  private func sent(
+    _ id: APNSID, of app: AppID?, to devices: Set<DeviceID>
+  ) async -> (devices: Set<DeviceID>, isComplete: Bool) {
+    var isComplete = true
     for events: Set<DeliveryEvent> in [[.accepted], [.transmitted, .acknowledged, .dropped]] {
       let query = DeliveryLog.Query(
         id: id, app: app, events: events, limit: Limits.maximumLogPage,
         maximumReadSize: Limits.deviceLogSearchSize)
-      var rows = (try? await log.rows(query)) ?? []
+      var rows: [DeliveryLog.Record] = []
+      do { rows = try await log.rows(query) } catch { isComplete = false }
       if let cluster {
         rows += await MergedLog(log: log, cluster: cluster, reader: nil).others(query, within: MergedLog.shortTimeout)
           .records
       }
       let found = devices.intersection(rows.compactMap(\.row.device))
-      if !found.isEmpty { return found }
+      if !found.isEmpty { return (found, true) }
     }
-    return []
+    return ([], isComplete)
   }
 
   /// Completes retractions that a crash may have interrupted: removes retracted pushes from summaries.

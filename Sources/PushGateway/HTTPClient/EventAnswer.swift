@@ -5,6 +5,13 @@ struct EventError: Error, CustomStringConvertible {
   var description: String
 }
 
+/// The error of a request that needs a file descriptor while this machine or the gateway has none left.
+struct DescriptorShortage: Error, CustomStringConvertible {
+  var description: String {
+    "the gateway has too many open files: raise its limit with `ulimit -Hn` or LimitNOFILE, and restart it"
+  }
+}
+
 /// The answer of an event target or a push service to a request.
 struct EventAnswer: Sendable, Equatable {
   var status: Int

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2Transport
 import NIOCore
 import NIOHTTP1
@@ -21,7 +22,7 @@ struct HTTPPost: Sendable {
   /// Sends the request and returns the answer.
   ///
   /// - Parameter tls: the trusted certificates; nil for `http`.
-  /// - Throws: ``EventError``, or a `CancellationError`.
+  /// - Throws: ``EventError``; ``DescriptorShortage``; a `CancellationError`.
   func answer(_ tls: TLSContext?) async throws -> EventAnswer {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let promise = loop.makePromise(of: EventAnswer.self)
@@ -45,7 +46,7 @@ struct HTTPPost: Sendable {
     } catch let error as CancellationError {
       throw error
     } catch {
-      throw EventError(description: words(error))
+      throw explained(error)
     }
   }
 
@@ -60,6 +61,16 @@ struct HTTPPost: Sendable {
     }
     try pipeline.addHTTPClientHandlers()
     try pipeline.addHandler(HTTPExchange(self, promise))
+  }
+
+  /// Returns the error that callers get: a ``DescriptorShortage``, in which the server has no part, or an ``EventError``.
+  func explained(_ error: any Error) -> any Error {
+    let causes = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+    let codes = causes.compactMap { ($0 as? IOError)?.errnoCode }
+    let hasShortage = codes.contains { $0 == EMFILE || $0 == ENFILE }
+    // The resolver of names does not report its error of the system.
+    if hasShortage || causes.isEmpty && AcceptThrottle.isShort(of: 1) { return DescriptorShortage() }
+    return EventError(description: words(error))
   }
 
   private func words(_ error: any Error) -> String {

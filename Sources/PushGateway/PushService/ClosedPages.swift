@@ -217,7 +217,12 @@ final class ClosedPages: Sendable {
       isShown(decision.presentation, by: subscription)
     else { return .done }
     let size = item.isShort ? Limits.shortPageMessage : Limits.maximumPageMessage
-    guard let content = PageMessage.push(push, of: app, decision.presentation, maximumSize: size) else { return .done }
+    let preferences = parts.registrations.preferences(of: push.device)
+    let allowsBadge = Policy.allows(.badge, topic: app.topic, category: nil, preferences: preferences)
+    guard
+      let content = PageMessage.push(
+        push, of: app, decision.presentation, allowsBadge: allowsBadge, maximumSize: size)
+    else { return .done }
     let fields = PushServiceFields(push, level: level, to: subscription, at: now / 1000)
     let result = try await post(
       content, fields, to: subscription, for: item, success: .posted(push.id, topic: fields.topic))
@@ -345,8 +350,9 @@ final class ClosedPages: Sendable {
   }
 
   private func postponed(_ item: PageQueue.Item, retryAfter: Duration?) -> PageQueue.Result {
-    // A retraction has no end at which attempts would stop.
-    if case .retraction = item.content { return .done }
+    // A push ends with its expiration, and a retraction when its push service would no longer keep it.
+    let end = item.due + Limits.pageRetractionTime * 1000
+    if case .retraction = item.content, parts.clock.milliseconds() >= end { return .done }
     return .failed(item, retryAfter: retryAfter)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import Glibc
 import HTTP2Transport
 import PushCore
@@ -59,6 +60,16 @@ final class ServerCertificate: Sendable {
   var authority: String? {
     let (path, isPublic) = state.withLock { ($0.configuration.certificate, $0.isPublic) }
     return isPublic ? AuthorityFingerprint.ofSystem : AuthorityFingerprint.text(ofLastIn: path ?? folder.trustPath)
+  }
+
+  /// The certificate of new connections; nil if it can't be read.
+  var record: ServerCertificateRecord? {
+    guard let pem = source.context.certificatePEM, let names = CertificateNames(pem: pem),
+      let end = CertificateExpiry.seconds(ofPEM: pem)
+    else { return nil }
+    return ServerCertificateRecord(
+      names: names.names, addresses: names.addresses, issuer: CertificateIssuer.name(ofPEM: pem),
+      expires: Timestamp.text(seconds: end))
   }
 
   var path: String { state.withLock { $0.configuration.certificate } ?? folder.certificatePath }

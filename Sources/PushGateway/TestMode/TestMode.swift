@@ -105,6 +105,9 @@ final class TestMode: Sendable {
     return PushReport(view).text(count: view.pushes.count { !$0.isDelivery })
   }
 
+  /// A sentence about pushes that the recording lacks; nil if there are none.
+  var recordingProblem: String? { recording?.problem }
+
   /// Writes the recorded pushes to the recording.
   func finish() { recording?.write(recorder.view(of: nil).pushes) }
 }

@@ -162,13 +162,19 @@ final class Forwarder: UpstreamConnectionOwner {
   /// Sends the queued pushes of a link as far as its connection takes them, and opens a connection if there is none.
   private func pump(_ link: UpstreamLink) {
     while let connection = link.connection, connection.hasCapacity, let push = link.next() {
-      guard connection.send(push) else {
+      switch connection.send(push) {
+      case .sent:
+        push.attempts += 1
+        pending[ObjectIdentifier(push)]?.carrier = connection
+      case .usedUp:
         link.prepend(push)
         link.connection = nil
-        break
+      case .failed(let error):
+        finish(push, .failed(retryAfter: Forwarder.retryTime, wasSent: false))
+        link.connection = nil
+        failed(link, error)
+        return connection.close(error)
       }
-      push.attempts += 1
-      pending[ObjectIdentifier(push)]?.carrier = connection
     }
     guard link.connection == nil, link.hasNext() else { return }
     if let seconds = pause(of: link.key.environment) { failQueue(of: link, retryAfter: seconds) } else { open(link) }

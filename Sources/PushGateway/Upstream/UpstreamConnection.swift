@@ -50,22 +50,29 @@ final class UpstreamConnection: HTTP2SessionDelegate {
       && sent.count < min(connection.session.peerStreamLimit, Limits.maximumConcurrentStreams)
   }
 
+  /// The result of ``send(_:)``.
+  enum SendResult {
+    case sent
+    /// The connection has no stream numbers left, and is retired.
+    case usedUp
+    /// The push can't be sent, probably on no other connection either.
+    case failed(HTTP2Error)
+  }
+
   /// Sends a push.
-  ///
-  /// - Returns: false if the connection can open no more streams; then it is retired.
-  func send(_ push: ForwardedPush) -> Bool {
-    do {
+  func send(_ push: ForwardedPush) -> SendResult {
+    do throws(HTTP2Error) {
       let stream = try connection.session.request(push.head, hasBody: true)
       hasSent = true
       sent[stream.id] = push
       push.stream = stream.id
       connection.session.write(push.body, ending: true, on: stream)
       connection.setNeedsFlush()
-      return true
+      return .sent
     } catch {
-      // The stream ids of the connection are exhausted.
+      guard error.isOutOfStreams else { return .failed(error) }
       retire()
-      return false
+      return .usedUp
     }
   }
 

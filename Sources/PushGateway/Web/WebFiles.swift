@@ -41,8 +41,8 @@ enum WebFiles {
   /// The files as they are sent.
   ///
   /// A page contains its style sheet, which saves a request before the first paint. The worker of the device in a browser
-  /// keeps a copy of its page. The worker's text begins with the version of all files of the page: a browser installs the
-  /// worker again if its text has changed, and then replaces the copy.
+  /// keeps a copy of its page. The worker's text has its modules (``WorkerScript``), and begins with the version of all
+  /// files of the page: a browser installs the worker again if its text has changed, and then replaces the copy.
   private static let files: [String: File] = {
     var files = WebFiles.embedded.mapValues { File($0) }
     for page in WebFiles.pages {
@@ -55,7 +55,8 @@ enum WebFiles {
     let phone = files.filter { $0.key.hasPrefix("phone/") }
     let version = WebFiles.tag(of: phone.values.map(\.tag).sorted().joined().utf8)
     let worker = WebFiles.worker
-    files[worker] = File(Array("const version = \(version);\n".utf8) + (WebFiles.embedded[worker] ?? []))
+    let script = WorkerScript("worker.js") { String(decoding: WebFiles.embedded["phone/\($0)"] ?? [], as: UTF8.self) }
+    files[worker] = File(Array("const version = \(version);\n\(script.text)".utf8))
     return files
   }()
 

@@ -95,9 +95,10 @@ struct TestServer {
     address.hasPrefix("0.0.0.0:") ? "127.0.0.1\(address.dropFirst(7))" : address
   }
 
-  /// Stops the gateway, and removes its folder.
+  /// Stops the gateway, and removes its folder. Prints a warning if its recording is incomplete.
   func stop() async {
     await gateway.stop()
+    if let problem = gateway.recordingProblem { Output.words("pushcli: \(problem)") }
     log.flush(within: .seconds(2))
     try? FileManager.default.removeItem(atPath: ready.state)
   }

@@ -48,6 +48,28 @@ import Testing
     #expect(CertificateNames(names: [], addresses: [address]).addresses.isEmpty)
   }
 
+  @Test func `the issuer of a certificate is named by its organization and its common name`() throws {
+    let issued = try CertificateAuthority().issueServer(names: ["localhost"], addresses: []).certificatePEM
+    #expect(CertificateIssuer.name(ofPEM: issued) == "PushGateway local CA")
+    #expect(CertificateIssuer.name(ofPEM: Array("nothing".utf8)) == nil)
+    // Issued by openssl, with the subject /C=US/O=Example Trust/CN=R1.
+    let other = """
+      -----BEGIN CERTIFICATE-----
+      MIIBuzCCAWGgAwIBAgIUCB2bRhaX8+84GbpFd7UwHMwpcx4wCgYIKoZIzj0EAwIw
+      MjELMAkGA1UEBhMCVVMxFjAUBgNVBAoMDUV4YW1wbGUgVHJ1c3QxCzAJBgNVBAMM
+      AlIxMCAXDTI2MTEyODA5MTE1M1oYDzIxMjYxMTA0MDkxMTUzWjAyMQswCQYDVQQG
+      EwJVUzEWMBQGA1UECgwNRXhhbXBsZSBUcnVzdDELMAkGA1UEAwwCUjEwWTATBgcq
+      hkjOPQIBBggqhkjOPQMBBwNCAAT5/uFSLIQ7/y9864oGFoui9yqdHm6NZS7B/9TL
+      QJfddxgbaLw8KxRHyw3WfyxFcjTAE1jFqI/fbXIDQUoH6PtOo1MwUTAdBgNVHQ4E
+      FgQUd2Lv0YK11wsFHDqRYBvXW/M115kwHwYDVR0jBBgwFoAUd2Lv0YK11wsFHDqR
+      YBvXW/M115kwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAlmAc
+      PZzXDY5PrhEjfLuqzJLnVlcvCks54Ys9Ylcr08gCIB7MmEE7i3nzDRDOeG2sfEKo
+      HrnfW6TlDIDIvh2c3g7J
+      -----END CERTIFICATE-----
+      """
+    #expect(CertificateIssuer.name(ofPEM: Array(other.utf8)) == "Example Trust, R1")
+  }
+
   @Test func `it is known which authority has issued a certificate`() throws {
     let (own, other) = (try CertificateAuthority(), try CertificateAuthority())
     let pem = try own.issueServer(names: ["localhost"], addresses: []).certificatePEM

@@ -135,4 +135,31 @@ extension EnrollmentTests {
       #expect(trail.map(\.who) == ["an invitation"] && trail.map(\.body) == [#"{"name":"laptop","person":"laptop"}"#])
     }
   }
+
+  @Test func `the use of a code is in the audit trail after a failed write, too`() async throws {
+    try await TestGateway.run(options: ConnectionOptions(peer: .remote), enrollment: .invitation) { gateway in
+      let (client, path) = (try await gateway.client(), gateway.folder.file("push.sqlite"))
+      let terms = InvitationTerms(expires: gateway.clock.seconds + 600)
+      let code = InvitationCode(
+        authority: TestGateway.authority, secret: try await gateway.registrations.invite(terms).secret)
+      try await RefusedWrites.begin("audit", in: path)
+      #expect(try await join(client, code.description).status == 201)
+      #expect(try await gateway.parts.audit.records(before: nil, limit: 10).isEmpty)
+      try await RefusedWrites.end("audit", in: path)
+      await gateway.parts.maintain()
+      let trail = try await gateway.parts.audit.records(before: nil, limit: 10)
+      #expect(trail.map(\.who) == ["an invitation"] && trail.map(\.status) == [201])
+    }
+  }
+
+  @Test func `the status of an administrator's request is in the audit trail after a failed write, too`() async throws {
+    try await TestGateway.run { gateway in
+      let (client, path) = (try await gateway.client(), gateway.folder.file("push.sqlite"))
+      try await RefusedWrites.begin("audit", "UPDATE", in: path)
+      _ = try await invite(client)
+      try await RefusedWrites.end("audit", in: path)
+      await gateway.parts.maintain()
+      #expect(try await gateway.parts.audit.records(before: nil, limit: 10).map(\.status) == [201])
+    }
+  }
 }

@@ -1,4 +1,6 @@
+import Glibc
 import HTTP2Transport
+import NIOCore
 import PushPolicy
 import PushTesting
 import Testing
@@ -68,6 +70,15 @@ import Testing
       ("", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
     ]
     for (text, pause) in pauses { #expect(outcome(503, text) == .failed("it answered 503", retryAfter: pause)) }
+  }
+
+  @Test func `too many open files are an error of this machine, a refused connection is one of the server`() throws {
+    let post = HTTPPost(url: try EventURL("https://shop.example/"), fields: [], body: [])
+    for code in [EMFILE, ENFILE] {
+      let error = post.explained(IOError(errnoCode: code, reason: "socket"))
+      #expect(error is DescriptorShortage && "\(error)".contains("too many open files"))
+    }
+    #expect(post.explained(IOError(errnoCode: ECONNREFUSED, reason: "connect")) is EventError)
   }
 
   private func event(_ number: Int64, detail: String = "") -> LogRecord {

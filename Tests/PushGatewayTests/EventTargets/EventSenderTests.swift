@@ -265,6 +265,74 @@ import Testing
     }
   }
 
+  @Test func `events are sent in the order of the delivery log, also after failures and by another sender`()
+    async throws
+  {
+    try await TestGateway.run { gateway in
+      let (server, size) = (Server(), Limits.maximumEventBatch)
+      server.answers.withLock { $0 = [503, 204, 0].map { EventAnswer(status: $0) } }
+      try await write(0..<size + 3, to: gateway)
+      let first = sender(gateway, server)
+      for _ in 0..<3 { _ = await first.step() }
+      try await write(size + 3..<size + 5, to: gateway)
+      let second = sender(gateway, server)
+      for _ in 0..<2 { _ = await second.step() }
+      let rows = try await gateway.parts.log.rows(.init(limit: 2 * size))
+      #expect(rows.map(\.row.id) == (0..<size + 5).map { APNSID.number($0) })
+      let numbers = rows.map(\.number)
+      let batches = [numbers[..<size], numbers[size..<size + 3], numbers[(size + 3)...]].map { Array($0) }
+      #expect(server.received.map(\.events) == [batches[0], batches[0], batches[1], batches[1], batches[2]])
+    }
+  }
+
+  @Test func `the next request to a target that changes follows the end of the former one`() async throws {
+    try await TestGateway.run { gateway in
+      let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      let (sent, send) = AsyncStream.makeStream(of: Void.self)
+      let (seconds, second) = AsyncStream.makeStream(of: Bool.self)
+      let (gate, open) = AsyncStream.makeStream(of: Void.self)
+      let state = Mutex((hasBegun: false, isOver: false))
+      let targets = gateway.parts.events.targets
+      await gateway.parts.events.stop()
+      let senders = EventSenders(
+        targets, log: gateway.parts.log, queries: gateway.parts.logQueries, clock: gateway.clock.wallClock,
+        logger: .silent,
+        post: { _, target in
+          if target.name == "other" {
+            send.yield()
+            return EventAnswer(status: 204)
+          }
+          let before = state.withLock { state in
+            defer { state.hasBegun = true }
+            return state
+          }
+          if before.hasBegun {
+            second.yield(before.isOver)
+            return EventAnswer(status: 204)
+          }
+          begin.yield()
+          // The cancellation of the sender does not end the request.
+          await Task { for await _ in gate {} }.value
+          state.withLock { $0.isOver = true }
+          throw CancellationError()
+        })
+      try await targets.add(target)
+      try await write(0..<1, to: gateway)
+      await senders.start()
+      for await _ in begun { break }
+      try await targets.rotate(target.name, secret: WebhookSignature.makeSecret(), at: 0)
+      // A sender that begins later has sent its events meanwhile.
+      try await targets.add(EventTarget(name: "other", url: target.url, secret: target.secret, created: 0))
+      for await _ in sent { break }
+      open.finish()
+      for await isOver in seconds {
+        #expect(isOver)
+        break
+      }
+      await senders.stop()
+    }
+  }
+
   @Test func `a test has its own type, and a new id`() async throws {
     try await TestGateway.run { gateway in
       let server = Server()

@@ -275,4 +275,36 @@ import Testing
     let error = controlJSON(NtfyError(.unauthorized))
     #expect(String(decoding: error, as: UTF8.self).hasPrefix(#"{"code":40101,"error":"missing or wrong token"#))
   }
+
+  @Test func `the answer describes the file that the gateway has`() throws {
+    var request = NtfyMessageTests.request("", ["filename": "../a.jpg", "delay": "30m"], "")
+    request.body = [0xFF, 0xD8]
+    let found = try NtfyMessage(request, topic: "backup", parser: parser, now: NtfyMessageTests.now)
+    let id = try #require(found.sent.attachment).reference.id
+    let text = String(decoding: controlJSON(NtfyAnswer(found, id: "ID", now: NtfyMessageTests.now)), as: UTF8.self)
+    #expect(
+      text.hasPrefix(
+        #"{"attachment":{"expires":1800088200,"name":"a.jpg","size":2,"type":"image/jpeg","#
+          + #""url":"/v1/device/attachments/\#(id)"},"event":"#))
+  }
+
+  @Test(
+    arguments: [
+      ("https://example.com/space%20a.jpg?b=/c", nil, "space a.jpg"), ("https://example.com/a/", nil, "attachment"),
+      ("https://example.com", nil, "attachment"), ("https://example.com/a.jpg", "=?utf-8?q?=C3=A4?=", "ä"),
+    ] as [(String, String?, String)])
+  func `the answer describes a file at an address`(_ address: String, _ name: String?, _ expected: String) throws {
+    var fields = ["attach": address]
+    fields["filename"] = name
+    let attachment = try #require(try message("x", fields).attachment)
+    #expect(attachment.name == expected && attachment.url == address)
+    #expect(attachment.type == nil && attachment.size == nil && attachment.expires == nil)
+    let text = String(decoding: controlJSON(attachment), as: UTF8.self)
+    #expect(!text.contains("expires") && !text.contains("size"))
+  }
+
+  @Test func `a message without a file has no attachment in its answer`() throws {
+    #expect(try message("x", ["filename": "", "attach": "mailto:a@example.com"]).attachment == nil)
+    #expect(try message("x").attachment == nil)
+  }
 }

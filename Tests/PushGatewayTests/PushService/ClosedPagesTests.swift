@@ -184,6 +184,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `an encrypted message is posted with the decision about its badge`(_ allowsBadge: Bool) async throws {
+    try await run { setup in
+      if !allowsBadge { try await setup.prefer("badge=off") }
+      let envelope = WebPushEnvelope(
+        endpoint: "0123456789abcdef", content: [1, 10, 2], level: .active, hasSound: true, holdsAds: false)
+      let item = try await setup.send(String(decoding: envelope.payload, as: UTF8.self))
+      let result = await setup.pages.attempt(item)
+      #expect(isPosted(result))
+      let request = try #require(setup.service.requests.withLock { $0.first })
+      let content = try WebPushEncryption.open(request.body, by: setup.browser, secret: setup.secret)
+      let line = content.prefix { $0 != 10 }
+      #expect(Array(content.dropFirst(line.count)) == [10, 1, 10, 2])
+      #expect(String(decoding: line, as: UTF8.self).contains(#""preferences":{"badge":\#(allowsBadge)}"#))
+    }
+  }
+
   @Test func `a posted alert counts against the budget of its app, once`() async throws {
     try await run { setup in
       let item = try await setup.send()
@@ -314,12 +331,29 @@ import Testing
     }
   }
 
-  @Test func `a retraction that fails is not posted again`() async throws {
+  @Test func `a retraction that fails is attempted again for a day`() async throws {
     try await run(allowsQuiet: true) { setup in
-      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: 0)
-      setup.service.will(EventAnswer(status: 503))
-      let result = await setup.pages.attempt(item)
-      #expect(result == .done && setup.pages.meter.failed.total == 1)
+      let now = setup.gateway.clock.seconds * 1000
+      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: now)
+      for _ in 0..<2 { setup.service.will(EventAnswer(status: 503)) }
+      let first = await setup.pages.attempt(item)
+      #expect(first == .failed(item, retryAfter: nil))
+      setup.gateway.clock.advance(seconds: Limits.pageRetractionTime)
+      let last = await setup.pages.attempt(item)
+      #expect(last == .done && setup.pages.meter.failed.total == 2)
+    }
+  }
+
+  @Test func `a retraction is posted after an error of the storage`() async throws {
+    try await run(allowsQuiet: true) { setup in
+      let (now, path) = (setup.gateway.clock.seconds * 1000, setup.folder.file("push.sqlite"))
+      let item = PageQueue.Item(device: setup.device.id, content: .retraction(.number(1), topic: nil), due: now)
+      try await RefusedWrites.begin("push_service_key", in: path)
+      let failed = await setup.pages.attempt(item)
+      #expect(failed == .failed(item, retryAfter: nil) && setup.service.count == 0)
+      try await RefusedWrites.end("push_service_key", in: path)
+      let posted = await setup.pages.attempt(item)
+      #expect(posted == .done && setup.service.count == 1)
     }
   }
 

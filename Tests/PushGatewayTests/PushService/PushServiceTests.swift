@@ -1,4 +1,5 @@
 import Foundation
+import GatewayProtocol
 import HTTP2Transport
 import PushPolicy
 import PushTesting
@@ -18,10 +19,12 @@ import Testing
       secret: [UInt8](repeating: 7, count: 16), origin: "https://gateway.example", created: 1)
   }
 
-  private func push(collapse: String = "", priority: UInt8 = 10, lifetime: Int64 = 3600) -> StoredPush {
+  private func push(
+    collapse: String = "", priority: UInt8 = 10, lifetime: Int64 = 3600, payload: [UInt8] = Array("{}".utf8)
+  ) -> StoredPush {
     StoredPush(
       device: 1, app: 1, id: .number(1), isSenderID: true, uniqueID: .number(2), received: TestClock.start * 1000,
-      expires: TestClock.start + lifetime, priority: priority, collapseID: collapse, payload: Array("{}".utf8))
+      expires: TestClock.start + lifetime, priority: priority, collapseID: collapse, payload: payload)
   }
 
   // MARK: Answers
@@ -160,10 +163,13 @@ import Testing
   // MARK: The content
 
   private func content(
-    _ alert: AlertPresentation?, badge: Int? = nil, collapse: String = "", size: Int = Limits.maximumPageMessage
+    _ alert: AlertPresentation?, badge: Int? = nil, collapse: String = "", payload: String = "{}",
+    size: Int = Limits.maximumPageMessage
   ) throws -> (bytes: Int, json: [String: Any])? {
     let presentation = Presentation(badge: badge, alert: alert, center: AlertPresentation(body: "center"), budget: 3)
-    let bytes = PageMessage.push(push(collapse: collapse), of: PushServiceTests.app, presentation, maximumSize: size)
+    let bytes = PageMessage.push(
+      push(collapse: collapse, payload: Array(payload.utf8)), of: PushServiceTests.app, presentation, allowsBadge: true,
+      maximumSize: size)
     guard let bytes else { return nil }
     let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     return (bytes.count, json)
@@ -209,6 +215,63 @@ import Testing
     #expect(found.bytes <= Limits.shortPageMessage && text(found.json, "title") == "Title")
     let shown = (found.json["presentation"] as? [String: Any])?["alert"] as? [String: Any]
     #expect(shown?["actions"] == nil && shown?["buttons"] as? [String] == ["Close", "View"])
+  }
+
+  private static let attachment =
+    #"{"id":"0123456789abcdef0123456789abcdef","name":"a\"b.txt","type":"text/plain","size":12000}"#
+
+  @Test func `the content has the attachment, and no other member of the payload`() throws {
+    let payload = #"{"aps":{"alert":"B"},"secret":"s","attachment":\#(PushServiceTests.attachment)}"#
+    let found = try #require(try content(AlertPresentation(body: "B"), payload: payload))
+    let members = try #require(found.json["payload"] as? [String: Any])
+    #expect(Array(members.keys) == ["attachment"])
+    let attachment = try #require(members["attachment"] as? [String: Any])
+    #expect(attachment["name"] as? String == "a\"b.txt" && attachment["size"] as? Int == 12_000)
+    #expect(attachment["id"] as? String == "0123456789abcdef0123456789abcdef")
+    let other = try #require(try content(AlertPresentation(body: "B"), payload: #"{"attachment":"of the app"}"#))
+    #expect(other.json["payload"] == nil)
+  }
+
+  @Test func `long texts leave room for the attachment, which is left out if it has none`() throws {
+    let long = AlertPresentation(title: "Title", body: String(repeating: "b", count: 5000))
+    let payload = #"{"attachment":\#(PushServiceTests.attachment)}"#
+    for size in [Limits.maximumPageMessage, Limits.shortPageMessage] {
+      let found = try #require(try content(long, payload: payload, size: size))
+      #expect(found.bytes <= size && found.json["payload"] != nil)
+      #expect(text(found.json, "title") == "Title" && text(found.json, "body")?.hasSuffix("…") == true)
+    }
+    let bare = try #require(try content(AlertPresentation(), payload: "{}"))
+    let found = try #require(try content(AlertPresentation(), payload: payload, size: bare.bytes))
+    #expect(found.json["payload"] == nil)
+  }
+
+  @Test(arguments: [(true, 0), (false, 0), (true, 1)])
+  func `an encrypted message is after the line, if it has room`(_ allowsBadge: Bool, _ surplus: Int) throws {
+    let content = (0..<3_000).map { UInt8(truncatingIfNeeded: $0) }
+    let envelope = WebPushEnvelope(
+      endpoint: "0123456789abcdef", content: content, level: .timeSensitive, hasSound: true, holdsAds: false)
+    let presentation = Presentation(alert: AlertPresentation(body: WebPushEnvelope.placeholder))
+    func message(_ size: Int) throws -> [UInt8] {
+      try #require(
+        PageMessage.push(
+          push(payload: envelope.payload), of: PushServiceTests.app, presentation, allowsBadge: allowsBadge,
+          maximumSize: size))
+    }
+    let whole = try message(Limits.maximumPageMessage)
+    let bytes = try message(whole.count - surplus)
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+    let json = try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+    #expect(text(json, "body") == WebPushEnvelope.placeholder)
+    guard surplus == 0 else {
+      #expect(line.count == bytes.count && json["payload"] == nil)
+      return
+    }
+    #expect(Array(bytes.dropFirst(line.count + 1)) == content)
+    #expect((json["preferences"] as? [String: Any])?["badge"] as? Bool == allowsBadge)
+    let payload = try #require(json["payload"] as? [String: [String: Any]])
+    #expect(payload["aps"]?["interruption-level"] as? String == "time-sensitive")
+    #expect(payload["aps"]?["sound"] as? String == "default")
+    #expect(payload["web_push"]?["endpoint"] as? String == "0123456789abcdef")
   }
 
   @Test(arguments: [("Hello", 5, "Hello"), ("Hello", 4, "H…"), ("Hello", 3, "…"), ("Hello", 2, ""), ("", 0, "")])

@@ -2,6 +2,7 @@ import Foundation
 import PushTesting
 import Testing
 
+@testable import GatewayProtocol
 @testable import HTTP2Transport
 @testable import PushCore
 @testable import PushGateway
@@ -28,8 +29,10 @@ import Testing
     let before = certificate.source.context
     #expect(certificate.look() == nil)
     try replace()
+    #expect(certificate.record?.names.contains("push.example.com") == false)
     #expect(certificate.look() == .replaced)
     #expect(certificate.source.context !== before)
+    #expect(certificate.record?.names == ["push.example.com"])
     #expect(certificate.look() == nil)
   }
 

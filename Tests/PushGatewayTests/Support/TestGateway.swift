@@ -39,7 +39,7 @@ final class TestGateway: Sendable {
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
     options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback,
-    upstream: TestGateway? = nil
+    upstream: TestGateway? = nil, logger: Logger = .silent
   ) async throws {
     let (folder, clock) = (try TemporaryFolder(), TestClock())
     self.folder = folder
@@ -56,7 +56,7 @@ final class TestGateway: Sendable {
     configuration.provider = provider
     configuration.enrollment = enrollment
     let parts = try GatewayParts(
-      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: .silent,
+      configuration, backend: backend, store: store, log: log, clock: clock.wallClock, logger: logger,
       targets: upstream.map { UpstreamTargets(production: $0.target, development: $0.target) })
     self.parts = parts
     try parts.connect()
@@ -143,11 +143,11 @@ final class TestGateway: Sendable {
     environment: Environment = .development, rateLimit: Int? = nil, cap: Int = 10_000, mailbox: (any Mailbox)? = nil,
     backend: GatewayBackend? = nil, provider: ProviderSettings = ProviderSettings(),
     options: ConnectionOptions = ConnectionOptions(), enrollment: EnrollmentPolicy = .openOnLoopback,
-    upstream: TestGateway? = nil, _ body: (TestGateway) async throws -> Void
+    upstream: TestGateway? = nil, logger: Logger = .silent, _ body: (TestGateway) async throws -> Void
   ) async throws {
     let gateway = try await TestGateway(
       environment: environment, rateLimit: rateLimit, cap: cap, mailbox: mailbox, backend: backend, provider: provider,
-      options: options, enrollment: enrollment, upstream: upstream)
+      options: options, enrollment: enrollment, upstream: upstream, logger: logger)
     do {
       try await body(gateway)
     } catch {

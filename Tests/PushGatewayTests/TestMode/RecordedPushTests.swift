@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2Transport
 import PushTesting
 import Testing
@@ -168,5 +169,16 @@ import Testing
     let lines = try folder.read("pushes").split(separator: UInt8(ascii: "\n"))
     let numbers = lines.compactMap { JSONValue(parsing: Array($0), by: JSONParser())?["number"] }
     #expect(numbers == [1, 2])
+  }
+
+  @Test func `a recording that can't be written is named as incomplete`() throws {
+    let folder = try TemporaryFolder()
+    let recording = try PushRecording(path: folder.file("pushes"))
+    recording.write([.sample(1)])
+    #expect(recording.problem == nil)
+    // Each write to this device fails as on a full disk.
+    let full = PushRecording(try #require(FileHandle(forWritingAtPath: "/dev/full")), path: "pushes")
+    full.write([.sample(1)])
+    #expect(full.problem?.hasPrefix("the recording pushes is incomplete") == true)
   }
 }

@@ -68,6 +68,8 @@ final class ForwarderBench {
   /// The completions of the connections that are being opened.
   private var dials: [(LoopContext, (Result<Connection, any Error>) -> Void)] = []
   private(set) var forwarder: Forwarder!
+  /// The sockets of the connections without a peer.
+  private var channels: [EmbeddedChannel] = []
 
   init() {
     let target = UpstreamTarget(address: .unix(path: ""), authority: "upstream.example", isGateway: false)
@@ -88,6 +90,17 @@ final class ForwarderBench {
     done(.success(connection))
     try peer.run()
     return peer
+  }
+
+  /// Opens the next connection, whose session permits no requests, because it is one of a server.
+  func acceptWithoutRequests() throws {
+    let (context, done) = dials.removeFirst()
+    let connection = try Connection(role: .server, loop: context, tls: nil, peer: .remote)
+    let channel = EmbeddedChannel(handler: connection, loop: loop)
+    channels.append(channel)
+    channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
+    done(.success(connection))
+    connection.session.delegate?.sessionReceivedSettings(connection.session)
   }
 
   /// Fails the next connection.

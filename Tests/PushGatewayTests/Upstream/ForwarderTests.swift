@@ -1,11 +1,11 @@
 import Glibc
-import HTTP2Transport
 import NIOCore
 import NIOEmbedded
 import PushCore
 import PushTesting
 import Testing
 
+@testable import HTTP2Transport
 @testable import PushGateway
 
 @Suite struct ForwarderTests {
@@ -101,6 +101,23 @@ import Testing
     #expect(bench.upstream.warning == nil)
     try peer.answer(0)
     #expect(bench.ends == ["early": "not sent, 1", "later": "200"])
+  }
+
+  @Test func `an error of a request is an outage with its cause, and opens no connection after connection`() throws {
+    try bench.send("first")
+    try bench.send("second")
+    try bench.acceptWithoutRequests()
+    #expect(bench.ends == ["first": "not sent, 1", "second": "not sent, 1"])
+    #expect(bench.dialCount == 0)
+    #expect(bench.upstream.warning?.part == "upstream")
+    bench.loop.advanceTime(by: TimeAmount(Limits.firstUpstreamPause))
+    #expect(bench.dialCount == 1, "the gateway tries again")
+  }
+
+  @Test func `only used-up stream numbers are a reason to send a request on another connection`() {
+    #expect(HTTP2Error(code: -509).isOutOfStreams)
+    // Out of memory, and a request on the session of a server.
+    for code in [-901, -505] as [Int32] { #expect(!HTTP2Error(code: code).isOutOfStreams) }
   }
 
   /// Makes an outage of an environment without a link: the provider tokens of the other one have replaced its link.

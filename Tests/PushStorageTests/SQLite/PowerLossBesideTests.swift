@@ -65,7 +65,7 @@ extension PowerLossTests {
     }
     defer { disk.release() }
     let store = try SQLiteStore(path: temporary.file("push.sqlite"))
-    let (answers, audit) = (Answers(store: store), AuditTrail(store: store))
+    let (answers, audit) = (Answers(store: store), AuditTrail(store: store, logger: .silent))
     let channels = try PushStorage.Channels(store: store, logger: .silent)
     let mailbox = try SQLiteMailbox(
       store: store, cap: 10_000, logger: .silent, now: { clock.seconds }, removed: { _ in })
@@ -157,7 +157,7 @@ extension PowerLossTests {
     if image.known.answers.contains(where: { counting[$0.key] != $0.value }) { broken.insert(.answer) }
     let waiting = try await home.mailbox.pending(for: 1, after: 0, limit: .max).entries.map(\.push.id)
     if waiting.contains(where: image.known.purged.contains) { broken.insert(.purge) }
-    let records = try await AuditTrail(store: home.store).records(before: nil, limit: 1000)
+    let records = try await AuditTrail(store: home.store, logger: .silent).records(before: nil, limit: 1000)
     if !image.known.audited.isSubset(of: records.map(\.number)) { broken.insert(.audit) }
     if let promised = image.known.broadcast {
       // The message is still there, or a later one has replaced it: its number is not given out again.

@@ -1,14 +1,16 @@
 import GRDB
 
-/// Insertions that fail, as on a full disk.
+/// Writes that fail, as on a full disk.
 package enum RefusedWrites {
-  /// Makes each insertion into a table of a database fail, also those of a running gateway.
-  package static func begin(_ table: String, in path: String) async throws {
+  /// Makes each write of one kind to a table of a database fail, also those of a running gateway.
+  ///
+  /// - Parameter operation: `INSERT`, `UPDATE` or `DELETE`.
+  package static func begin(_ table: String, _ operation: String = "INSERT", in path: String) async throws {
     try await execute(
-      "CREATE TRIGGER full_\(table) BEFORE INSERT ON \(table) BEGIN SELECT RAISE(ABORT, 'no room'); END", path)
+      "CREATE TRIGGER full_\(table) BEFORE \(operation) ON \(table) BEGIN SELECT RAISE(ABORT, 'no room'); END", path)
   }
 
-  /// Lets insertions succeed again.
+  /// Ends the failure of the writes.
   package static func end(_ table: String, in path: String) async throws {
     try await execute("DROP TRIGGER full_\(table)", path)
   }

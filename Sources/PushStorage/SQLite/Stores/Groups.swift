@@ -336,7 +336,7 @@ package final class Groups: Sendable {
   @inline(never)
   package func trim(now: Int64) async throws {
     let end = now - Limits.answerRetention * 1000
-    let isDue = try? await store.pool.read { db in
+    let isDue = try await store.read { db in
       try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM group_push WHERE at < ?)", arguments: [end])
     }
     guard isDue == true else { return }
