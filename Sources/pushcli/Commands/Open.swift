@@ -9,7 +9,7 @@ struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Open the device in a browser, or the console, with a link for one use.",
     discussion: """
-      Prints a link that ends after a minute, and opens it where a desktop runs.
+      Prints a link that is valid for a minute, and opens it if this machine has a desktop.
 
       phone: a browser on this machine that opens the link becomes a device. Its user is the one of --person, \
       otherwise the user of this machine's only device, otherwise a new user. Browsers on other machines join by \
