@@ -73,7 +73,7 @@ build: packages
 	@echo "built .build/release/pushcli"
 
 demo:
-	@[ -x .build/debug/pushcli ] || echo "Building pushcli: the first time about two minutes."
+	@[ -x .build/debug/pushcli ] || echo "Building pushcli: the first time about five minutes on two cores."
 	@$(MAKE) --no-print-directory debug
 	@scripts/demo .build/debug/pushcli
 
@@ -98,7 +98,7 @@ format:
 test: build-tests check run-tests
 
 build-tests: test-packages
-	@echo "Building pushcli and the tests: the first time about eight minutes."
+	@echo "Building pushcli and the tests: the first time about eight minutes on two cores."
 	@scripts/build --build-tests
 
 # What is built, tested: scripts/repeat-tests runs this again and again.

@@ -54,11 +54,11 @@ struct PushCLI: ParsableCommand {
         pushcli send --to me/com.example.news --title "Train in 5 Minutes"
         pushcli join CODE@gateway.example
 
-      Guides, in docs/: start/second-machine.md, receive/users-and-groups.md, \
-      operate/remote-administration.md, reference/access.md (who may see and do \
-      what).
+      Guides: docs/README.md lists all of them; begin with \
+      docs/start/first-push.md. The package has them in \
+      /usr/share/doc/pushgateway.
 
-      Exit codes: 0 done, 1 failed, 2 usage, 3 no such name, no recipient or \
+      Exit codes: 0 done, 1 failed, 2 usage, 3 unknown name, no recipient or \
       suppressed, 4 not authorized, 5 refused permanently, 6 unreachable after \
       retries, 7 timed out, 130 interrupted.
       """,

@@ -4,9 +4,13 @@ import json
 import re
 import socket
 import subprocess
+from pathlib import Path
 
+import pytest
 from gateway import run
 from waiting import HANG
+
+PAGE = Path(__file__).parents[2] / "docs/reference/configuration.md"
 
 
 def test_the_example_sets_nothing_and_without_its_marks_everything(tmp_path):
@@ -21,6 +25,16 @@ def test_the_example_sets_nothing_and_without_its_marks_everything(tmp_path):
     assert checked.code == 0 and {record["origin"] for record in checked.records} == {"file"}
     names = set(json.loads(run("config", "schema").out)["properties"])
     assert {record["name"] for record in checked.records} == names
+
+
+@pytest.mark.parametrize("example", re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.M | re.S))
+def test_an_example_of_the_page_is_valid(example, tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text(example)
+    checked = run("config", "check", file, "--json", state=tmp_path / "state")
+    assert checked.code == 0
+    names = set(re.findall(r"^([a-z_]+): ", example, re.M))
+    assert {record["name"] for record in checked.records if record["origin"] == "file"} == names
 
 
 def test_what_is_wrong_is_said_with_its_line(tmp_path):

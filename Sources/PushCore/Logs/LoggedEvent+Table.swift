@@ -161,7 +161,7 @@ extension LoggedEvent {
     case .brokersAwaited:
       Row(
         .notice, "The brokers do not answer yet: the gateway waits for them before it starts.",
-        "Start a majority of them, or check `--backend`.")
+        "Start a majority of them, or check `--backend`. With `nats_monitors`, all monitoring ports must answer.")
     case .collapsedPushStays:
       Row(
         .warning, "A push that a later one replaces could not be removed and may be shown before the later one.",

@@ -23,7 +23,7 @@ extension Metric {
       totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.refused)) }),
     Metric(
       "pushgateway_policy_reported", .counter, by: "rule", PolicyMeter.rules,
-      "Breaches of a rule for senders that were only reported, because the app accepts them.",
+      "Violations of a rule for senders that were logged and not refused: their app only reports them.",
       totals: { Meters.sum($0.gateway.loops.map(\.policy.totals.reported)) }),
     Metric(
       "pushgateway_policy_removed", .counter, by: "rule", PolicyMeter.rules,

@@ -58,10 +58,11 @@ struct AdminRestore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore a gateway from a backup, into an empty folder.",
     discussion: """
-      Pushes that were accepted after the backup are lost with the disk that stored them. Devices continue \
+      Pushes that were accepted after the backup was made are not restored. Devices continue \
       automatically: docs/concepts/durability.md describes how. With --backend the backup is restored into a new \
       cluster on brokers that have none; the certificates and keys go into the folder, for its first gateway: \
-      docs/cluster/overview.md. Backups of single gateways and of clusters can be restored either way.
+      docs/cluster/overview.md. The backup of a single gateway can be restored into a cluster, and the backup of a \
+      cluster into a single gateway.
 
       Examples:
         pushcli admin restore push-2026-11-21.backup --state ./push

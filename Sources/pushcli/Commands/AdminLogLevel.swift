@@ -7,8 +7,8 @@ struct AdminLogLevel: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log-level", abstract: "Show or change a running gateway's log level.",
     discussion: """
-      Without LEVEL the command prints the level in effect. `default`, the end of the time of --for and a restart \
-      return to the level of the settings. debug logs every stage of every push, with its id.
+      Without LEVEL the command prints the level in effect. The level of the settings applies again after `default`, \
+      after the time of --for, and after a restart. debug logs every stage of every push, with its id.
 
       Examples:
         pushcli admin log-level

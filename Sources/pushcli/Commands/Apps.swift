@@ -85,7 +85,7 @@ struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add an app, or change one.",
       discussion: """
-        Where there are several teams, a new app needs one: keys of the others are refused with TopicDisallowed.
+        If there are several teams, a new app needs --team: keys of other teams are refused with TopicDisallowed.
 
         Examples:
           pushcli apps add com.example.trains --name Trains --icon 🚆

@@ -108,9 +108,9 @@ struct Certs: AsyncParsableCommand {
       commandName: "create-server",
       abstract: "Issue the gateway's own certificate for more names, and use it from the next connection on.",
       discussion: """
-        localhost, 127.0.0.1 and ::1 are always among them, and so are the names that the present one has, unless --replace \
-        is given. Without a name a new certificate for the same names is issued. With --out the two files are only \
-        written, for the names that are given.
+        The certificate always contains localhost, 127.0.0.1 and ::1. It also contains the names of the present \
+        certificate, unless --replace is given. Without a name a new certificate for the same names is issued. With \
+        --out the two files are only written, for the names that are given.
 
         Examples:
           pushcli certs create-server --name api.push.apple.com \\

@@ -158,7 +158,8 @@ struct ContextsCommand: AsyncParsableCommand {
       commandName: "remove",
       abstract: "Remove a gateway, with the secrets of its devices and the login on this machine.",
       discussion: """
-        The gateway keeps its side: `pushcli devices remove` and `pushcli admin tokens remove` end it there.
+        The devices and the token stay valid at the gateway: revoke them with `pushcli devices remove` and \
+        `pushcli admin tokens remove`.
 
         Example:
           pushcli contexts remove gateway.example

@@ -59,7 +59,7 @@ struct Groups: AsyncParsableCommand {
       commandName: "add", abstract: "Create a group, or add members to it.",
       discussion: "Example:\n  pushcli groups add ops ann bob")
     @Argument(help: "The group.", completion: CompletionCandidates.groups) var name: String
-    @Argument(help: "The persons.", completion: CompletionCandidates.persons) var persons: [String] = []
+    @Argument(help: "The users.", completion: CompletionCandidates.persons) var persons: [String] = []
     @OptionGroup var options: AdminOptions
 
     func run() async throws {

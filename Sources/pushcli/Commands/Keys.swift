@@ -45,7 +45,7 @@ struct Keys: AsyncParsableCommand {
     @Option(help: "A topic that the key is for; repeatable. (all)", completion: CompletionCandidates.apps) var topic:
       [String] = []
     @Option(
-      help: "The key it is rotated with, for keys of topics: their tokens may follow each other on a connection.",
+      help: "The other key of a rotation, for keys with topics: one connection may use the tokens of both.",
       completion: CompletionCandidates.keys)
     var related: String?
 

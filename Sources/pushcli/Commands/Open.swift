@@ -9,11 +9,11 @@ struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Open the device in a browser, or the console, with a link for one use.",
     discussion: """
-      Prints a link that ends after a minute, and opens it where a desktop runs.
+      Prints a link that is valid for a minute, and opens it if this machine has a desktop.
 
-      phone: the browser on this machine that opens it becomes a device of the named user; without --person, of the user \
-      of this machine's only device, else of a new user. Browsers on other machines join by `pushcli devices invite`, with \
-      the setting web: on.
+      phone: a browser on this machine that opens the link becomes a device. Its user is the one of --person, \
+      otherwise the user of this machine's only device, otherwise a new user. Browsers on other machines join by \
+      `pushcli devices invite`, with the setting web: on.
 
       console: the browser that opens the link gets the permissions of this command: of the admin socket on this machine, \
       or of `pushcli login` for another gateway.

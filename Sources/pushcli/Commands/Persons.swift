@@ -33,7 +33,7 @@ struct Persons: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rename", abstract: "Rename a user.",
       discussion: "Example:\n  pushcli persons rename ada \"Ada Lovelace\"")
-    @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
+    @Argument(help: "The user.", completion: CompletionCandidates.persons) var person: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var options: AdminOptions
 
@@ -54,7 +54,7 @@ struct Persons: AsyncParsableCommand {
         Example:
           pushcli persons remove ada
         """)
-    @Argument(help: "The person.", completion: CompletionCandidates.persons) var person: String
+    @Argument(help: "The user.", completion: CompletionCandidates.persons) var person: String
     @OptionGroup var options: AdminOptions
 
     func run() async throws {

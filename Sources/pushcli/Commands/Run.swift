@@ -8,9 +8,10 @@ struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a command, and send a push when it ends.",
     discussion: """
-      The command has the terminal, standard input and output as if it ran alone. The push has the time that it took, \
-      its exit status and the last lines of its output. Then this command exits with the same status, or with 128 + n \
-      after signal n, also if the push can't be sent. 127: the command is unknown. 126: it can't be run.
+      The command has the terminal, standard input and output as if it ran alone. The push has the duration of the \
+      command, its exit status and the last lines of its output. `pushcli run` then exits with the same status, or \
+      with 128 + n after signal n, also if the push can't be sent. It exits with 127 if the command is unknown, and \
+      with 126 if the command can't be run.
 
       Output to a terminal is not sent: the command writes to the terminal itself, with colors and keys. Output to a \
       file or a pipe, as in a cron job, passes through a pipe of this command, unchanged and at once. With --output \

@@ -13,7 +13,7 @@ struct Subscribe: AsyncParsableCommand {
     commandName: "subscribe", abstract: "Receive pushes: full screen, or as lines for programs.",
     discussion: """
       On a terminal the device fills the screen: home with badges, alerts with Close and View. With --plain or \
-      TERM=dumb the same device prints lines and reads words; `help` lists them. For programs every push is a \
+      TERM=dumb the same device prints lines and reads commands; `help` lists them. For programs every push is a \
       readable paragraph, or with --json one line of JSON. The first device of a state folder is enrolled \
       automatically when the gateway runs on this machine. For further devices the command asks first, because a \
       mistyped name would be a new device; --enroll answers yes. --device may be left out when there is one device.
@@ -39,7 +39,7 @@ struct Subscribe: AsyncParsableCommand {
     []
   @Option(help: "A broadcast channel to subscribe to first; repeatable.", completion: CompletionCandidates.channels)
   var channel: [String] = []
-  @Flag(help: "Lines of words instead of a full screen: for screen readers and slow terminals.") var plain = false
+  @Flag(help: "Lines of text instead of a full screen: for screen readers and slow terminals.") var plain = false
   @Flag(help: "The same, with typed lines from a standard input that is not a terminal: an editor, ssh.")
   var interactive = false
   @Flag(help: "Stop after one push, or at once when no gateway is reached.") var once = false

@@ -10,7 +10,7 @@ struct TestRun: AsyncParsableCommand {
     discussion: """
       The command gets the test gateway in its environment: APNS_URL, APNS_CA (a file with the certificate to trust) and \
       PUSHGATEWAY_TEST_URL. At its end, a report on standard error has the reaction of the sender to each refusal, and \
-      this command exits by the same status, 128 + n after signal n.
+      this command exits with the status of the command, or with 128 + n after signal n.
 
       Examples:
         pushcli test-run -- pytest

@@ -38,7 +38,7 @@ extension PlainPhone {
     lines += MessageLines.facts(entry)
     lines.append("Payload: \(push.payload.utf8.count) bytes, payload\(suffix) prints them")
     if let alert = phone.alerts.first(where: { $0.ordinal == entry.ordinal }) {
-      lines.append("It waits for an answer: " + titles(alert.alert.linearChoices) + ". Say answer\(suffix), and which")
+      lines.append("It needs an answer: " + titles(alert.alert.linearChoices) + ". Type answer\(suffix) and a button")
     }
     return lines
   }
@@ -95,7 +95,7 @@ extension PlainPhone {
 
   /// The apps with their badges.
   var appLines: [String] {
-    guard !state.apps.isEmpty else { return ["No apps yet: what is pushed to this device appears here."] }
+    guard !state.apps.isEmpty else { return ["No apps yet: apps that send to this device appear here."] }
     return state.apps.map { app in
       let unread = state.entries.count { !$0.isRead && $0.isAlert && $0.push.topic == app.app.topic }
       let badge = app.badge > 0 ? ", badge \(app.badge)" : ""

@@ -27,7 +27,7 @@ extension PlainPhone {
 
   /// Presses a button of the pending alert.
   mutating func press(_ index: Int) -> [PhoneEffect] {
-    guard let group = phone.group else { return refuse("no alert waits") }
+    guard let group = phone.group else { return refuse("no alert is pending") }
     guard !phone.isTooSoon else { return refuse(PlainText.tooSoon) }
     guard choices.indices.contains(index) else {
       return refuse("no button \(index &+ 1): it has \(titles(choices))")
@@ -96,7 +96,9 @@ extension PlainPhone {
     if let index = PlainPhone.index(of: typed, in: choices) { return press(index) }
     let parts = typed.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let number = Int(parts[0]) else {
-      guard phone.group != nil else { return refuse("no alert waits: answer NUMBER BUTTON is for one in the list") }
+      guard phone.group != nil else {
+        return refuse("no alert is pending: answer NUMBER BUTTON is for one in the list")
+      }
       return refuse("no button \(PlainLine.quote(typed)): it has \(titles(choices))")
     }
     guard let alert = alert(number) else { return [] }
@@ -109,7 +111,7 @@ extension PlainPhone {
 
   mutating func view(_ number: Int?) -> [PhoneEffect] {
     guard let number else {
-      guard phone.group != nil else { return refuse("no alert waits: open NUMBER reads a push of the list") }
+      guard phone.group != nil else { return refuse("no alert is pending: open NUMBER prints a push of the list") }
       guard let index = choices.firstIndex(where: { $0.id == "view" }) else {
         return refuse("that has no View: it has \(titles(choices))")
       }
@@ -125,7 +127,7 @@ extension PlainPhone {
   mutating func close(_ rest: PlainLine.Rest) -> [PhoneEffect] {
     switch rest {
     case .nothing:
-      guard phone.group != nil else { return refuse("no alert waits") }
+      guard phone.group != nil else { return refuse("no alert is pending") }
       return press(choices.firstIndex { $0.id == "close" || $0.id == "ok" } ?? 0)
     case .numbers(let numbers):
       var chosen: [QueuedAlert] = []

@@ -8,7 +8,7 @@ extension PlainPhone {
 
   mutating func compose(_ name: String?) {
     guard phone.canCompose else {
-      return say("no sender's key is at hand in this state folder: pushcli keys lists and makes them")
+      return say("this state folder has no sender's key: pushcli keys lists and makes keys")
     }
     guard let app = name.map({ self.app($0) }) ?? state.apps.first?.app else {
       return say(name.map(unknownApp) ?? "there is no app to send to yet")

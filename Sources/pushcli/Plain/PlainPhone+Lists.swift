@@ -42,7 +42,7 @@ extension PlainPhone {
     list(
       phone.alerts.map(\.ordinal),
       header: "\(counted(phone.alerts.count, "alert")) \(phone.alerts.count == 1 ? "waits" : "wait")",
-      orElse: "No alert waits.")
+      orElse: "No alert is pending.")
   }
 
   private mutating func list(_ ordinals: [Int], header: String, orElse words: String) {
@@ -214,7 +214,7 @@ extension PlainPhone {
   }
 
   mutating func undo() {
-    if phone.undo == nil { say("nothing to undo: what clear takes away can be brought back") }
+    if phone.undo == nil { say("nothing to undo: undo restores pushes that clear has removed") }
     phone.undoClear()
   }
 

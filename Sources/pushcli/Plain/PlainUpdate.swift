@@ -43,7 +43,7 @@ extension PlainPhone: LineModel {
   mutating func greet(now: Date) {
     phone.now = now
     say(lines: status)
-    say("help lists the words, an empty line repeats the alert.")
+    say("help lists the commands, an empty line repeats the alert.")
     if phone.alerts.count > 1 { say("alerts lists all pending alerts.") }
     showing.formUnion(phone.alerts.map(\.ordinal))
     ask()
@@ -54,7 +54,7 @@ extension PlainPhone: LineModel {
     let before = phone.alerts
     let effects = body(&phone)
     let closed = before.filter { alert in !phone.alerts.contains { $0.ordinal == alert.ordinal } }
-    if !closed.isEmpty { say("\(counted(closed.count, "alert")) closed, as leaving does.") }
+    if !closed.isEmpty { say("\(counted(closed.count, "alert")) closed, because the client quits.") }
     return effects
   }
 
@@ -134,7 +134,7 @@ extension PlainPhone: LineModel {
     switch PlainLine(line) {
     case .again:
       subject = .question
-      phone.alerts.isEmpty ? say("No alert waits.") : askAgain()
+      phone.alerts.isEmpty ? say("No alert is pending.") : askAgain()
     case .pick(let number): return pick(number)
     case .word(let verb, let rest): return perform(verb, rest)
     case .other(let line): return take(other: line)

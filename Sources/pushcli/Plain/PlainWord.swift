@@ -36,37 +36,39 @@ struct PlainWord: Sendable {
 
   /// The table: one row per word, in the order of the help.
   static let all: [PlainWord] = [
-    PlainWord(verb: .status, name: "status", others: ["home"], help: "how things stand: gateway, alerts, unread"),
-    PlainWord(verb: .apps, name: "apps", help: "the apps, with their badges"),
-    PlainWord(verb: .alerts, name: "alerts", help: "the pending alerts, by number"),
+    PlainWord(
+      verb: .status, name: "status", others: ["home"],
+      help: "print the state of the connection, and the numbers of alerts and unread pushes"),
+    PlainWord(verb: .apps, name: "apps", help: "list the apps with their badges"),
+    PlainWord(verb: .alerts, name: "alerts", help: "list the pending alerts with their numbers"),
     PlainWord(
       verb: .close, name: "close", rest: .numbers, shape: "[NUMBER ... | APP | all | everything]",
-      help: "close the alert that is asked, or others; all leaves questions and what is urgent, everything does not",
+      help: "close the current alert, or others; all keeps questions and urgent alerts, everything closes them, too",
       example: "close 3"),
     PlainWord(
-      verb: .view, name: "view", rest: .number, shape: "[NUMBER]", help: "view the alert that is asked, or another",
+      verb: .view, name: "view", rest: .number, shape: "[NUMBER]", help: "view the current alert, or another one",
       example: "view 3"),
     PlainWord(
       verb: .answer, name: "answer", rest: .text, shape: "[NUMBER] BUTTON", isNeeded: true,
-      help: "press a button, by its position or first letters: of the alert that is asked, or of push NUMBER",
+      help: "press a button of the current alert, or of push NUMBER; BUTTON is its position or first letters",
       example: "answer 3 approve"),
     PlainWord(
       verb: .center, name: "center", others: ["notifications"],
-      help: "all notifications, by app, newest first"),
-    PlainWord(verb: .unread, name: "unread", help: "the unread notifications, by app"),
+      help: "list all notifications by app, the newest first"),
+    PlainWord(verb: .unread, name: "unread", help: "list the unread notifications by app"),
     PlainWord(
       verb: .list, name: "list", others: ["app"], rest: .text, shape: "APP", isNeeded: true,
-      help: "all pushes of an app", example: "list News"),
+      help: "list all pushes of an app", example: "list News"),
     PlainWord(
       verb: .search, name: "search", others: ["find"], rest: .text, shape: "TEXT [in WHERE]", isNeeded: true,
-      help: "notifications that say TEXT; WHERE is unread, an app, critical, time-sensitive, active or passive",
+      help: "list notifications with TEXT; WHERE is unread, an app, critical, time-sensitive, active or passive",
       example: "search train in unread"),
-    PlainWord(verb: .more, name: "more", others: ["next"], help: "the rest of what was too long"),
+    PlainWord(verb: .more, name: "more", others: ["next"], help: "print the rest of a long output"),
     PlainWord(
-      verb: .open, name: "open", others: ["read"], rest: .number, shape: "NUMBER", help: "read a push whole",
+      verb: .open, name: "open", others: ["read"], rest: .number, shape: "NUMBER", help: "print the whole push",
       example: "open 3"),
     PlainWord(
-      verb: .payload, name: "payload", rest: .number, shape: "[NUMBER]", help: "what its sender sent, as JSON",
+      verb: .payload, name: "payload", rest: .number, shape: "[NUMBER]", help: "print the payload of a push, as JSON",
       example: "payload 3"),
     PlainWord(
       verb: .link, name: "link", rest: .number, shape: "[NUMBER]", help: "open the link of a push",
@@ -81,35 +83,36 @@ struct PlainWord: Sendable {
       example: "report 3"),
     PlainWord(
       verb: .unsubscribe, name: "unsubscribe", rest: .number, shape: "[NUMBER]",
-      help: "end the marketing of the app of the alert that is asked, or of push NUMBER", example: "unsubscribe 3"),
+      help: "end the marketing of the app of the current alert, or of push NUMBER", example: "unsubscribe 3"),
     PlainWord(
       verb: .mark, name: "mark", rest: .numbers, shape: "NUMBER ... | APP | all", isNeeded: true, help: "mark as read",
       example: "mark 2-5"),
     PlainWord(
       verb: .clear, name: "clear", rest: .numbers, shape: "NUMBER ... | APP | all", isNeeded: true,
-      help: "take out of the center", example: "clear 2 4-6"),
-    PlainWord(verb: .undo, name: "undo", help: "bring back what was cleared"),
-    PlainWord(verb: .redo, name: "redo", help: "clear it again"),
+      help: "remove pushes from the notification center", example: "clear 2 4-6"),
+    PlainWord(verb: .undo, name: "undo", help: "undo the last removal"),
+    PlainWord(verb: .redo, name: "redo", help: "repeat the removal that was undone"),
     PlainWord(
       verb: .silent, name: "silent", others: ["mute"], rest: .text, shape: "[on | off]",
-      help: "no sounds, but for critical ones"),
-    PlainWord(verb: .ring, name: "ring", others: ["unmute"], help: "sounds again"),
+      help: "turn sounds off, except critical ones"),
+    PlainWord(verb: .ring, name: "ring", others: ["unmute"], help: "turn sounds on"),
     PlainWord(
       verb: .settings, name: "settings", rest: .text, shape: "[APP | device | everything]",
-      help: "the preferences of this user, by number", example: "settings News"),
+      help: "list the preferences of this user with their numbers", example: "settings News"),
     PlainWord(
       verb: .set, name: "set", rest: .text, shape: "NUMBER VALUE | [APP] NAME VALUE", isNeeded: true,
-      help: "change a setting; without VALUE: what it can be", example: "set News budget 5"),
-    PlainWord(verb: .tryNow, name: "try", others: ["retry"], help: "connect now, when not connected"),
-    PlainWord(verb: .noted, name: "noted", help: "forget that pushes were dropped"),
+      help: "change a setting; without VALUE, list its values", example: "set News budget 5"),
+    PlainWord(verb: .tryNow, name: "try", others: ["retry"], help: "connect at once, if the device is not connected"),
+    PlainWord(verb: .noted, name: "noted", help: "remove the report of evicted pushes"),
     PlainWord(
       verb: .compose, name: "compose", others: ["send"], rest: .text, shape: "[APP]",
-      help: "write a push, where a sender's key is at hand"),
+      help: "write a push; the state folder needs a sender's key"),
     PlainWord(
-      verb: .help, name: "help", others: ["?"], rest: .text, shape: "[WORD]", help: "these words, or one of them"),
+      verb: .help, name: "help", others: ["?"], rest: .text, shape: "[WORD]",
+      help: "list all commands, or explain one"),
     PlainWord(
       verb: .quit, name: "quit", others: ["q", "exit", "bye"],
-      help: "leave, which closes the alert that is asked; others go on waiting"),
+      help: "quit, and close the current alert; other alerts stay pending"),
   ]
 
   /// Returns the row of a word, in any case.

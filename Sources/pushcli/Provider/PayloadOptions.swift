@@ -18,7 +18,7 @@ struct PayloadOptions: ParsableArguments {
   @Option(help: "The order in a summary: 0 to 1, the highest first. (0)") var relevance: Double?
   @Option(help: "The http or https address that View opens, sent as url.") var link: String?
   @Option(help: "The address of a picture, sent as image, for devices that show pictures.") var image: String?
-  @Option(help: "A member of the payload beside aps, as KEY=VALUE, whose value is a text; repeatable.")
+  @Option(help: "A custom member of the payload, outside aps, as KEY=VALUE with a text as value; repeatable.")
   var data: [DataArgument] = []
 
   func validate() throws {

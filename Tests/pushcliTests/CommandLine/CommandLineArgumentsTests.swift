@@ -100,8 +100,8 @@ import Testing
       ),
       (
         ["send", "--to", "x", "--data", "order"],
-        "\"order\" is not a value of --data DATA: a member of the payload beside aps, as KEY=VALUE, whose value is a text; "
-          + "repeatable"
+        "\"order\" is not a value of --data DATA: a custom member of the payload, outside aps, "
+          + "as KEY=VALUE with a text as value; repeatable"
       ),
       (
         ["send", "--to", "x", "--wait", "eaten"],

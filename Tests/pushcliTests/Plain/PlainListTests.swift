@@ -83,17 +83,17 @@ import Testing
     ("centr", "unknown word \"centr\": did you mean center? help lists all words\n"),
     ("xyzzy 3", "unknown word \"xyzzy\": help lists all words\n"),
     ("link 1", "this push has no link\n"), ("more", "There is no more.\n"),
-    ("close 1", "push 1 asks nothing now; alerts lists the pending alerts\n"), ("close", "no alert waits\n"),
-    ("undo", "nothing to undo: what clear takes away can be brought back\n"),
+    ("close 1", "push 1 asks nothing now; alerts lists the pending alerts\n"), ("close", "no alert is pending\n"),
+    ("undo", "nothing to undo: undo restores pushes that clear has removed\n"),
     ("redo", "nothing to do again: nothing was undone\n"),
     ("help centr", "unknown word \"centr\": did you mean center? help lists all words\n"),
     ("silent maybe", "silent is on or off, not \"maybe\"\n"), ("try", "nothing to try: connected to localhost:2197\n"),
     ("set bagde off", "no setting \"bagde off\": did you mean badge? settings lists their numbers and names\n"),
     ("set badge maybe", "Badges: maybe is none of on, off\n"),
     ("set 3 on", "no setting 3: settings lists them first\n"),
-    ("compose", "no sender's key is at hand in this state folder: pushcli keys lists and makes them\n"),
+    ("compose", "this state folder has no sender's key: pushcli keys lists and makes keys\n"),
     ("answer 1 ok", "push 1 asks nothing now; alerts lists the pending alerts\n"),
-    ("view", "no alert waits: open NUMBER reads a push of the list\n"),
+    ("view", "no alert is pending: open NUMBER prints a push of the list\n"),
   ])
   func `a wrong answer gets one line that says what is wrong`(_ line: String, _ words: String) {
     var talk = answered
@@ -182,7 +182,7 @@ import Testing
     var talk = PlainTalk()
     let pages = talk.type("help") + talk.type("more")
     for word in PlainWord.all { #expect(pages.contains("\(word.usage): ")) }
-    #expect(talk.type("help open") == "open NUMBER: read a push whole; such as open 3; also read\n")
+    #expect(talk.type("help open") == "open NUMBER: print the whole push; such as open 3; also read\n")
   }
 
   @Test func `no control of a sender reaches the reader`() {
