@@ -56,7 +56,15 @@ FAULTS = {
 """, "acknowledges-once"),
     "trips over an unknown line": (
         """getattr(self, f"on_{line.get('type')}", None)""", """getattr(self, f"on_{line['type']}".replace("-", "_"))""", "unknown"),
-    "makes no pause": ("random.uniform(0.1, self.bound)", "0", "backoff"),
+    # It asks again over the connection that it has: attempts with a handshake each may take longer than a pause.
+    "makes no pause": ("""                stream.read()
+                checked(stream)
+""", """                stream.read()
+                for _ in range(20):
+                    with client.stream("GET", "/v1/device/stream", headers=fields):
+                        pass
+                checked(stream)
+""", "backoff"),
 }
 
 

@@ -185,12 +185,14 @@ def test_without_descriptors_accepting_pauses_and_nothing_open_breaks(start):
     pid = gateway.process.pid
     stream = gateway.stream(device)
     stream.caught_up()
-    connection, *others = [gateway.connect() for _ in range(7)]
-    for each in others:
+    connections = []
+    for _ in range(7):
+        connections.append(gateway.connect())
         # A connection that has shown no credential is closed where descriptors run short, and any that does not
-        # acknowledge SETTINGS within ten seconds, so that these answer before the pushes are sent.
-        shown = each.request("GET", "/v1/device/preferences", [("authorization", f"bearer {device.secret}")])
+        # acknowledge SETTINGS within ten seconds, so that each sends a request at once.
+        shown = connections[-1].request("GET", "/v1/device/preferences", [("authorization", f"bearer {device.secret}")])
         assert shown.status == 200
+    connection, *others = connections
     ids = send(gateway, device, 1_000, connection)
     limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     # A few more than the gateway leaves to its database, its admin socket and the system's libraries.

@@ -158,10 +158,16 @@ def test_incomplete_requests_of_many_connections_are_bounded_together(start):
     block = b"".join(
         frame(HEADERS, END_HEADERS, stream, DEVICE_REQUEST) + frame(DATA, 0, stream, b"x" * 9000) for stream in streams)
     with contextlib.ExitStack() as stack:
+        # An incomplete request ends after a minute: all connections are made before the first one.
+        connections = []
         for _ in range(300):
-            raw = stack.enter_context(Raw(gateway))
+            connections.append(stack.enter_context(Raw(gateway)))
+            connections[-1].settle()
+        for raw in connections:
             with contextlib.suppress(Closed):
                 raw.send(block)
+        for raw in connections:
+            with contextlib.suppress(Closed):
                 raw.settle()
         # 128 MiB of all together, and 16 KiB and the buffers of each connection.
         assert size_of(gateway) - before < 220

@@ -37,7 +37,8 @@ enum PageMessage {
 
   /// Returns the encrypted Web Push message that a push is; nil for any other push.
   private static func envelope(of push: StoredPush) -> WebPushEnvelope? {
-    let read = try? JSONParser().parse(push.payload.span) { root -> WebPushEnvelope? in WebPushEnvelope(root) }
+    let payload = push.payload
+    let read = try? JSONParser().parse(payload.span) { root -> WebPushEnvelope? in WebPushEnvelope(root) }
     return read ?? nil
   }
 

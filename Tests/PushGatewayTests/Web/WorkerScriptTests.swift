@@ -1,3 +1,4 @@
+import HTTP2Transport
 import Testing
 
 @testable import PushGateway
