@@ -53,6 +53,20 @@ export function sheetChoices(alert) {
   return [...actions.filter((one) => one.isDestructive), ...actions.filter((one) => !one.isDestructive)];
 }
 
+/** The distance in pixels between a sheet, its button and the edges of the page. */
+const gap = 8;
+
+/**
+ * Returns the position of an action sheet on a wide page: under the button that opened it, or above the button if the page has no room
+ * under it. `button` has the edges of the button, `sheet` and `page` have a width and a height.
+ */
+export function sheetPosition(button, sheet, page) {
+  const within = (value, most) => Math.max(gap, Math.min(value, most - gap));
+  const under = button.bottom + gap;
+  const top = under + sheet.height <= page.height - gap ? under : button.top - gap - sheet.height;
+  return { left: within((button.left + button.right - sheet.width) / 2, page.width - sheet.width), top: within(top, page.height - sheet.height) };
+}
+
 /** Returns true if more alerts are queued than are on screen, and Close All is offered for all of them. */
 export const offersCloseAll = (alerts) => alerts.length > group(alerts).length && (alerts.length > 3 || group(alerts).length > 1);
 
