@@ -8,7 +8,7 @@ import "./view-message.js";
 import "./view-settings.js";
 import { forget, keep, subscribe } from "./closed.js";
 import { Commands } from "./commands.js";
-import { button, el, View } from "./dom.js";
+import { button, el, hasWidth, View, widths } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { Journal } from "./journal.js";
 import { Link } from "./link.js";
@@ -16,6 +16,13 @@ import { Presenter } from "./presenter.js";
 import { unlock } from "./sound.js";
 import { badgeSum, dueSnoozed, unreadCount } from "./state.js";
 import { forgetKeys } from "./webpush.js";
+
+const minute = 60_000;
+
+/** Returns a part of an address; a part that is not percent-encoded correctly as it is. */
+function decoded(part) {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -27,6 +34,7 @@ class Phone extends View {
   isRefused = false;
   isUnreachable = false;
   #isDue = false;
+  #alarm = null;
   #shownBadge = null;
   #keptBadges = "";
   /** The id of a push that a notification opens when the history has it. */
@@ -134,9 +142,12 @@ class Phone extends View {
     addEventListener("hashchange", () => this.#route());
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
+    for (const width of Object.values(widths)) matchMedia(width).addEventListener("change", () => this.update());
     // A minute is the unit of the shown times.
-    setInterval(() => this.#wake(), 30_000);
-    setInterval(() => document.visibilityState === "visible" && (this.revision += 1, this.update()), 60_000);
+    setInterval(() => {
+      this.#wake();
+      if (document.visibilityState === "visible") { this.revision += 1; this.update(); }
+    }, minute);
   }
 
   // Addresses
@@ -154,7 +165,7 @@ class Phone extends View {
       this.#readEntry(place.selected);
     } else if (screen === "id") {
       place.screen = "center";
-      this.#wanted = decodeURIComponent(name);
+      this.#wanted = decoded(name);
       this.#openWanted();
     } else if (screen === "center") {
       place.screen = "center";
@@ -197,6 +208,7 @@ class Phone extends View {
     this.link.noteChanges(changes);
     this.presenter.tidy();
     if (this.link.isLeader && changes.some(({ type }) => type === "device")) this.#subscribe();
+    if (changes.some(({ type }) => type === "snoozed")) this.#wake();
     this.#openWanted();
     this.update();
   }
@@ -221,10 +233,10 @@ class Phone extends View {
       const isCurrent = link.dataset.screen === (place.screen === "message" || place.screen === "why" ? "center" : place.screen);
       if (isCurrent) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
-    const isWide = matchMedia("(min-width: 45rem)").matches;
+    const isWide = hasWidth(widths.wide);
     if (place.screen === "home" || isWide) views.home.update();
     if (["center", "message"].includes(place.screen) || (isWide && place.screen === "home")) views.center.update();
-    if (place.screen === "message" || matchMedia("(min-width: 69rem)").matches) views.message.update();
+    if (place.screen === "message" || hasWidth(widths.widest)) views.message.update();
     if (place.screen === "settings") views.settings.update();
     if (place.screen === "why") views.why.update();
     views.status.update();
@@ -272,7 +284,11 @@ class Phone extends View {
 
   /** Shows each snoozed alert again at its time, in the tab with the stream. */
   async #wake() {
-    const due = dueSnoozed(this.state, Date.now());
+    const now = Date.now();
+    clearTimeout(this.#alarm);
+    const next = Math.min(...this.state.snoozed.map(({ until }) => until).filter((until) => until > now));
+    if (next < now + minute) this.#alarm = setTimeout(() => this.#wake(), next - now);
+    const due = dueSnoozed(this.state, now);
     if (!due.length || !this.link.isLeader) return;
     await this.journal.append([{ type: "woken", ordinals: due.map(({ ordinal }) => ordinal) }]);
     await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })), true);
