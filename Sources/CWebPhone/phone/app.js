@@ -8,7 +8,8 @@ import "./view-message.js";
 import "./view-settings.js";
 import { forget, keep, subscribe } from "./closed.js";
 import { Commands } from "./commands.js";
-import { button, el, hasWidth, View, widths } from "./dom.js";
+import { button, el, View } from "./dom.js";
+import { drafts } from "./drafts.js";
 import { gateway } from "./gateway.js";
 import { Journal } from "./journal.js";
 import { Link } from "./link.js";
@@ -16,13 +17,6 @@ import { Presenter } from "./presenter.js";
 import { unlock } from "./sound.js";
 import { badgeSum, dueSnoozed, unreadCount } from "./state.js";
 import { forgetKeys } from "./webpush.js";
-
-const minute = 60_000;
-
-/** Returns a part of an address; a part that is not percent-encoded correctly as it is. */
-function decoded(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
-}
 
 class Phone extends View {
   place = { screen: "home", q: "", scope: "all", by: "app", selected: null, row: "", showsPayload: false };
@@ -34,7 +28,6 @@ class Phone extends View {
   isRefused = false;
   isUnreachable = false;
   #isDue = false;
-  #alarm = null;
   #shownBadge = null;
   #keptBadges = "";
   /** The id of a push that a notification opens when the history has it. */
@@ -49,6 +42,7 @@ class Phone extends View {
       history.replaceState(null, "", "/phone");
     }
     this.journal = await Journal.open();
+    await drafts.open(this.journal);
     // An enrolled device shows its history at once. The stream ends if the gateway has removed the device.
     if (this.state.device.name && !this.invitation) return this.begin();
     if (this.invitation && !this.state.device.name) return this.#join(false);
@@ -108,7 +102,8 @@ class Phone extends View {
     await forget().catch(() => {});
     forgetKeys();
     await this.journal.erase();
-    for (const name of ["drafts", "lastConnected"]) localStorage.removeItem(name);
+    await drafts.open(this.journal);
+    localStorage.removeItem("lastConnected");
   }
 
   /** Confirms the subscription at the push service, which may have ended, with the state of the device. */
@@ -142,12 +137,13 @@ class Phone extends View {
     addEventListener("hashchange", () => this.#route());
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
-    for (const width of Object.values(widths)) matchMedia(width).addEventListener("change", () => this.update());
+    addEventListener("resize", () => this.update());
     // A minute is the unit of the shown times.
     setInterval(() => {
       this.#wake();
+      this.link.keepTime();
       if (document.visibilityState === "visible") { this.revision += 1; this.update(); }
-    }, minute);
+    }, 60_000);
   }
 
   // Addresses
@@ -165,7 +161,7 @@ class Phone extends View {
       this.#readEntry(place.selected);
     } else if (screen === "id") {
       place.screen = "center";
-      this.#wanted = decoded(name);
+      this.#wanted = new URLSearchParams(`id=${name}`).get("id");
       this.#openWanted();
     } else if (screen === "center") {
       place.screen = "center";
@@ -208,7 +204,6 @@ class Phone extends View {
     this.link.noteChanges(changes);
     this.presenter.tidy();
     if (this.link.isLeader && changes.some(({ type }) => type === "device")) this.#subscribe();
-    if (changes.some(({ type }) => type === "snoozed")) this.#wake();
     this.#openWanted();
     this.update();
   }
@@ -233,12 +228,8 @@ class Phone extends View {
       const isCurrent = link.dataset.screen === (place.screen === "message" || place.screen === "why" ? "center" : place.screen);
       if (isCurrent) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
-    const isWide = hasWidth(widths.wide);
-    if (place.screen === "home" || isWide) views.home.update();
-    if (["center", "message"].includes(place.screen) || (isWide && place.screen === "home")) views.center.update();
-    if (place.screen === "message" || hasWidth(widths.widest)) views.message.update();
-    if (place.screen === "settings") views.settings.update();
-    if (place.screen === "why") views.why.update();
+    // A push has the pushes before and after it from the center.
+    for (const view of this.main.children) if (view.checkVisibility() || (view === views.center && place.screen === "message")) view.update();
     views.status.update();
     const step = this.commands.step?.[1] ?? "";
     if (this.step.textContent !== step) this.step.textContent = step;
@@ -284,11 +275,7 @@ class Phone extends View {
 
   /** Shows each snoozed alert again at its time, in the tab with the stream. */
   async #wake() {
-    const now = Date.now();
-    clearTimeout(this.#alarm);
-    const next = Math.min(...this.state.snoozed.map(({ until }) => until).filter((until) => until > now));
-    if (next < now + minute) this.#alarm = setTimeout(() => this.#wake(), next - now);
-    const due = dueSnoozed(this.state, now);
+    const due = dueSnoozed(this.state, Date.now());
     if (!due.length || !this.link.isLeader) return;
     await this.journal.append([{ type: "woken", ordinals: due.map(({ ordinal }) => ordinal) }]);
     await this.presenter.arrived(due.map(({ push }) => ({ ...push, badge: null })), true);

@@ -42,11 +42,6 @@ export function isTyping(element = document.activeElement) {
   return element?.matches?.("textarea, select, input:not([type=checkbox])") ?? false;
 }
 
-/** The widths from which home is beside the center, and the selected push beside both, as in the style sheet. */
-export const widths = { wide: "(min-width: 45rem)", widest: "(min-width: 68.75rem)" };
-
-export const hasWidth = (width) => matchMedia(width).matches;
-
 /** Returns the modal dialog that gets a key: the one with the focus, or the last one in the page. Null without one. */
 export function frontDialog(target) {
   return target?.closest?.("dialog:modal") ?? [...document.querySelectorAll("dialog:modal")].at(-1) ?? null;

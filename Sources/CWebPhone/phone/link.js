@@ -7,8 +7,6 @@ import { open } from "./webpush.js";
 
 const answerInterval = 15_000;
 const reportBatch = 100;
-/** The time in milliseconds after which the time of the connection is stored again. */
-const keptEvery = 30_000;
 
 /** Keeps one stream in the tab that holds the lock, and reports the records of all tabs. */
 export class Link {
@@ -20,7 +18,6 @@ export class Link {
   #isEnded = false;
   #acknowledged = 0;
   #isAcknowledging = false;
-  #kept = 0;
   #query = "";
   #repeat = null;
   #isReporting = false;
@@ -54,6 +51,7 @@ export class Link {
   /** Passes on the status of the stream, also to the other tabs. */
   #note(status) {
     this.#status = status;
+    this.keepTime();
     this.#channel.postMessage({ status });
     this.onstatus(status);
   }
@@ -106,7 +104,7 @@ export class Link {
         return this.#note({ state: "refused" });
       }
     }
-    if (isConnected) this.#keepTime(0);
+    if (isConnected) this.keepTime();
     clearInterval(this.#repeat);
     if (this.#isEnded || this.#isRestarting()) return;
     const pause = this.#backoff.next();
@@ -118,13 +116,8 @@ export class Link {
     this.#wake = null;
   }
 
-  /** Stores the present time as the last one with a connection, if the stored time is older: a crash of the browser ends no stream. */
-  #keepTime(age) {
-    const now = Date.now();
-    if (now - this.#kept < age) return;
-    this.#kept = now;
-    localStorage.setItem("lastConnected", String(now));
-  }
+  /** Stores the time if the stream is connected: also while it is open, because a crash of the browser ends it without a word. */
+  keepTime() { if (this.#status.state === "connected") localStorage.setItem("lastConnected", String(Date.now())); }
 
   /** True if the stream ended because its silent switch or its Focus has changed. */
   #isRestarting() {
@@ -137,7 +130,6 @@ export class Link {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      this.#keepTime(keptEvery);
       const lines = parser.push(value).map(({ data }) => ({ line: readLine(data), data })).filter(({ line }) => line);
       // The preferences of a welcome line in the same batch count for the pushes after it.
       let { preferences } = this.#journal.state;

@@ -1,7 +1,7 @@
 // The alert on screen, the action sheet and the help, as dialogs of the page.
 
 import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices, sheetPosition } from "./alerts.js";
-import { button, el, file, hasWidth, icon, isTyping, said, View, widths } from "./dom.js";
+import { button, el, file, icon, isTyping, said, View } from "./dom.js";
 import { alertBindings, keyName, sheetBindings } from "./keys.js";
 import { offersUnsubscribing } from "./state.js";
 import { plain } from "./words.js";
@@ -176,7 +176,7 @@ class Sheet extends View {
   #place() {
     const { dialog } = this;
     if (!dialog.open) return;
-    const edges = hasWidth(widths.wide) && this.#opener?.isConnected ? this.#opener.getBoundingClientRect() : null;
+    const edges = matchMedia("(min-width: 45rem)").matches && this.#opener?.isConnected ? this.#opener.getBoundingClientRect() : null;
     dialog.classList.toggle("anchored", edges !== null);
     const { left, top } = edges ? sheetPosition(edges, { width: dialog.offsetWidth, height: dialog.offsetHeight }, { width: innerWidth, height: innerHeight }) : {};
     dialog.style.left = edges ? `${left}px` : "";
