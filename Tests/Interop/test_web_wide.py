@@ -1,4 +1,4 @@
-"""The page on a wide screen, and the keys of its dialogs."""
+"""The page on a wide screen, and the buttons and keys of its dialogs."""
 
 import pytest
 
@@ -84,6 +84,25 @@ def test_keys_in_an_action_sheet_do_not_answer_the_alert_under_it(gateway, brows
     page.keyboard.press("2")
     browser.no_alert()
     assert [row["detail"] for row in gateway.events(asked, "action") if row["event"] in ("action", "closed")] == ["approve"]
+
+
+def test_a_single_action_is_a_button_and_escape_never_chooses_it(gateway, browser):  # noqa: F811
+    page = browser.page
+    gateway.run("apps", "category", TOPIC, "CLEAN", "--action", "remove=Remove!")
+
+    def answered(press, event):
+        sent = gateway.accepted(browser.token, alert("Old Backup?", category="CLEAN"))
+        browser.alert()
+        assert page.eval_on_selector_all("dialog.alert .buttons button", "(all) => all.map((one) => one.textContent)") == ["Remove", "Close"]
+        press()
+        browser.no_alert()
+        return [row["detail"] for row in gateway.events(sent, event) if row["event"] in ("action", "closed")]
+
+    assert answered(lambda: page.keyboard.press("Escape"), "closed") == ["close"]
+    assert answered(lambda: page.click("dialog.alert .buttons >> text=Close"), "closed") == ["close"]
+    assert answered(lambda: page.keyboard.press("c"), "closed") == ["close"]
+    assert answered(lambda: page.keyboard.press("v"), "action") == ["remove"]
+    assert answered(lambda: page.click("dialog.alert .buttons button.destructive >> text=Remove"), "action") == ["remove"]
 
 
 def test_an_alert_and_its_sheet_list_their_keys(gateway, browser):  # noqa: F811

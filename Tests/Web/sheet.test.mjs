@@ -1,4 +1,4 @@
-// The place of an action sheet, the keys of dialogs, and the selected push: node --test Tests/Web
+// The place of an action sheet, the buttons and keys of dialogs, and the selected push: node --test Tests/Web
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { standInDocument } from "./page.mjs";
@@ -6,7 +6,7 @@ import { standInDocument } from "./page.mjs";
 standInDocument();
 const folder = new URL("../../Sources/CWebPhone/phone/", import.meta.url);
 const load = (name) => import(new URL(name, folder));
-const { sheetPosition } = await load("alerts.js");
+const { answer, buttons, cancellation, closeAll, sheetPosition } = await load("alerts.js");
 const { selected } = await load("center.js");
 const { frontDialog } = await load("dom.js");
 const { alertBindings, sheetBindings } = await load("keys.js");
@@ -50,4 +50,18 @@ test("the help names each key of a dialog once", () => {
 test("the selected push is the open one, or the one of the selected row", () => {
   assert.equal(selected({ screen: "message", selected: 3 }, { selected: 7 }), 3);
   assert.equal(selected({ screen: "center", selected: 3 }, { selected: 7 }), 7);
+});
+
+/** An alert with the buttons that the gateway sends for the actions of its category. */
+const asking = (titles, ...actions) => ({ ordinal: 1, push: { id: "A", topic: "t", alert: { buttons: titles, actions } } });
+
+test("a single action is a button of its alert, and a destructive one is on the left", () => {
+  const approve = { id: "approve", title: "Approve", isDestructive: false };
+  const remove = { id: "remove", title: "Remove", isDestructive: true };
+  assert.deepEqual(buttons(asking(["Close", "Approve"], approve)).map(({ id, title }) => [id, title]), [["close", "Close"], ["approve", "Approve"]]);
+  const alert = asking(["Remove", "Close"], remove);
+  assert.deepEqual(buttons(alert).map(({ id, title }) => [id, title]), [["remove", "Remove"], ["close", "Close"]]);
+  assert.deepEqual(buttons(alert).map(({ id }) => answer([alert], id).answers[0].action), ["remove", "close"]);
+  assert.deepEqual([cancellation(alert), closeAll([alert]).answers[0].action], ["close", "close"]);
+  assert.deepEqual(buttons(asking(["Close", "Options"], approve, remove)).map(({ id }) => id), ["close", "options"]);
 });

@@ -16,12 +16,15 @@ export function group(alerts) {
   return alerts.filter((alert) => !standsAlone(alert) && alert.push.topic === first.push.topic);
 }
 
-/** Returns the buttons of one alert: Close and View, Close and Options, or OK alone. */
+/** Returns the buttons of one alert: Close and View, Close and Options, a single action and Close, or OK alone. */
 export function buttons(alert) {
-  const { buttons: titles, actions } = alert.push.alert;
+  const { buttons: titles, actions: [action, ...others] } = alert.push.alert;
   if (titles.length === 1) return [{ id: "ok", title: titles[0] }];
-  const second = actions.length ? { id: options, title: titles[1] ?? "Options" } : { id: "view", title: titles[1] ?? "View" };
-  return [{ id: "close", title: titles[0] ?? "Close" }, second];
+  if (!action) return [{ id: "close", title: titles[0] ?? "Close" }, { id: "view", title: titles[1] ?? "View" }];
+  const close = { id: "close", title: "Close" };
+  if (others.length) return [close, { id: options, title: titles[1] ?? "Options" }];
+  // A single action needs no sheet. A destructive one is on the left (D1, D2).
+  return action.isDestructive ? [action, close] : [close, action];
 }
 
 /** Returns the buttons of a group. */
@@ -31,7 +34,7 @@ export function choices(members) {
 }
 
 /** The answer that closing an alert gives. */
-export const cancellation = (alert) => (buttons(alert)[0].id === "ok" ? "ok" : "close");
+export const cancellation = (alert) => (alert.push.alert.buttons.length === 1 ? "ok" : "close");
 
 /** The answer to each alert of a group after View. */
 const viewing = (alert) => (buttons(alert).length === 1 ? "ok" : "view");

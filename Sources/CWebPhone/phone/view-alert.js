@@ -17,7 +17,7 @@ class AlertView extends View {
     this.dialog = el("dialog.alert", {
       role: "alertdialog", "aria-labelledby": "alert-title", "aria-describedby": "alert-text",
       // Escape is the cancelling button (A7), as soon as the alert was on screen long enough.
-      oncancel: (event) => { event.preventDefault(); this.#press(0); },
+      oncancel: (event) => { event.preventDefault(); this.#press(choices(this.#members).find(({ id }) => ["close", "ok"].includes(id))); },
       onclose: () => { if (this.#members.length) this.#open(); },
     });
     this.show(this.dialog);
@@ -93,8 +93,8 @@ class AlertView extends View {
     const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");
     this.dialog.replaceChildren(
       el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("div.said", { tabIndex: 0 }, el("h2", { id: "alert-title", dir: "auto" }, title), texts),
-      el("div.buttons", {}, choices(this.#members).map((choice, index, all) => button(plain(choice.title), () => this.#press(index), {
-        className: index === 1 ? "primary" : "", dir: "auto", "data-keys": index === 1 ? "v" : all.length === 1 ? "co1" : "c1",
+      el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(choice), {
+        className: choice.isDestructive ? "destructive" : index === 1 ? "primary" : "", dir: "auto", "data-keys": { close: "c1", ok: "co1" }[choice.id] ?? "v",
       }))),
       el("div.more", {}, button("Later …", () => this.#snooze(), { className: "plain", "data-keys": "z" }),
         offersUnsubscribing(this.phone.state, first.push) ? button("Unsubscribe …", () => this.#unsubscribe(), { className: "plain", "data-keys": "x" }) : "",
@@ -102,11 +102,9 @@ class AlertView extends View {
         offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain", "data-keys": "C" }) : ""));
   }
 
-  #press(index) {
+  #press(choice) {
     if (!this.#isReady) return;
     const members = this.#members;
-    const choice = choices(members)[index];
-    if (!choice) return;
     if (choice.id === options) return this.#options(members);
     this.phone.answer(answer(members, choice.id), choice.id === "view" ? members : null);
   }
