@@ -196,7 +196,16 @@ test("values of any kind are read without an error", () => {
 });
 
 test("the preview has the texts of the alert, and the parts are those that the payload asks for", () => {
-  assert.deepEqual(preview({ aps: { alert: "Text" } }), { title: "", subtitle: "", body: "Text" });
+  assert.deepEqual(preview({ aps: { alert: "Text" } }), { title: "", subtitle: "", body: "Text", buttons: ["Close", "View"] });
+  const shown = (alert) => preview({ aps: { alert } });
+  for (const [key, titles] of [["Reply", ["Close", "Reply"]], ["", ["OK"]], [null, ["OK"]], [7, ["Close", "View"]]]) {
+    assert.deepEqual(shown({ title: "T", "action-loc-key": key }).buttons, titles);
+  }
+  assert.equal(shown({ "title-loc-key": "GATE %2$@, %@ and %@: %%", "title-loc-args": ["A", "B", 3] }).title, "GATE B, A and B: %");
+  assert.equal(shown({ "loc-key": "%@ %@ %9$@", "loc-args": ["A"] }).body, "A %@ %9$@");
+  assert.equal(shown({ title: { "loc-key": "SCORE %@", "loc-args": ["3"] } }).title, "SCORE 3");
+  assert.equal(shown({ title: "Plain", "title-loc-key": "KEY" }).title, "Plain");
+  assert.deepEqual(asked({ aps: { alert: { "loc-key": "KEY" } } }), ["alert"]);
   assert.deepEqual(preview(templates.Alert).title, "Train in 5 Minutes");
   assert.deepEqual(asked(templates.Alert), ["sound", "alert"]);
   assert.deepEqual(asked(templates["Badge Only"]), ["badge"]);

@@ -180,7 +180,7 @@ class Send extends Page {
     const app = { topic: this.topic.value || "com.example", name: this.topic.value || "App", icon: "" };
     this.card.replaceChildren(alert ? el("div.alert", {}, el("p.of", {}, icon({ ...app, name: app.name.split(".").at(-1) }, "small"), text("span", app.name)),
       text("b", alert.title || alert.body), alert.subtitle ? text("p", alert.subtitle) : "", alert.title ? text("p", alert.body, { className: "said" }) : "",
-      el("div.buttons", {}, el("span", {}, "Close"), el("b", {}, "View"))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is not a JSON object."),
+      el("div.buttons", {}, alert.buttons.map((title, index) => text(index ? "b" : "span", title)))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is not a JSON object."),
     badge === undefined ? "" : el("p", {}, el("span.badge", {}, text("span", typeof badge === "object" ? JSON.stringify(badge) : String(badge)))));
   }
 
