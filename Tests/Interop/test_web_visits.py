@@ -154,6 +154,15 @@ def test_a_text_that_was_just_typed_stays_after_a_crash(browser):  # noqa: F811
     assert browser.page.input_value("[id='//quiet']") == "22:00-0"
 
 
+def test_the_time_of_the_connection_is_stored_while_it_is_open(browser):  # noqa: F811
+    """A crash of the browser ends the stream without a word."""
+    assert browser.page.evaluate("() => Date.now() - Number(localStorage.getItem('lastConnected'))") < 86_400_000
+    # The page without its stream.
+    browser.context.route("**/v1/device/stream*", lambda route: route.abort())
+    browser.page.reload()
+    browser.page.wait_for_selector("push-status >> text=Last connected at")
+
+
 def test_a_first_visit_and_an_expired_link_say_what_to_do(gateway, chromium, tmp_path):  # noqa: F811
     browser = Browser(gateway, chromium, tmp_path / "profile", "visitor")  # noqa: F811
     browser.page.goto(browser.address)
