@@ -187,8 +187,7 @@ package final class Gateway: Sendable {
     _ parts: GatewayParts, _ store: SQLiteStore, _ certificate: ServerCertificate, _ supervisor: Supervisor,
     _ logger: Logger, _ threshold: LogThreshold, _ test: TestMode?
   ) async throws {
-    self.folder = folder
-    self.test = test
+    (self.folder, self.test) = (folder, test)
     self.claim = claim
     self.parts = parts
     self.supervisor = supervisor
@@ -203,6 +202,7 @@ package final class Gateway: Sendable {
     let limits = LimitLog(logger: logger)
     let meters = Meters(
       parts, faults: faults, transportLimits: limits, folder: folder, certificatePath: { certificate.path })
+    let metrics = MetricsAPI(meters: meters)
     let listeners = GatewayListeners(
       tls: certificate.source,
       unauthenticated: UnauthenticatedConnections { limits.note($0, peer: $1, now: parts.clock.seconds) })
@@ -232,7 +232,7 @@ package final class Gateway: Sendable {
         reload: { try certificate.reload() }, configured: { certificate.isOwn ? nil : certificate.path }),
       faults: faultsAPI,
       authority: { certificate.authority },
-      metrics: MetricsAPI(meters: meters),
+      metrics: metrics,
       service: ServiceAPI(
         settings: { await reload.settings }, reload: { try await reload() },
         prepareRestart: { try await reload.prepareRestart() }, restart: supervisor.restart),
@@ -310,6 +310,7 @@ package final class Gateway: Sendable {
         CertificateMaintenance.look(at: certificate, logger)
         CertificateMaintenance.renew(logger) { try certificate.renew(now: parts.clock.seconds) }
         LogLevelAPI(threshold: threshold, clock: parts.clock, logger: logger).settle()
+        metrics.history.note(meters)
         await parts.maintain()
         try? await Task.sleep(for: Gateway.maintenanceInterval)
       }

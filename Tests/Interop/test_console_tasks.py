@@ -157,3 +157,24 @@ def test_eight_tasks_of_a_sender(tasks):
         page.click("button >> text='Send'")
         page.wait_for_selector(".result .error >> text=Rule B1 at /aps/badge")
     assert tasks.report() == 8
+
+
+#: Reads the draft of the form. The browser reads it after the writes before.
+DRAFT = """() => new Promise((resolve) => {
+  indexedDB.open("console").onsuccess = ({ target: { result } }) => {
+    result.transaction("drafts").objectStore("drafts").get("send").onsuccess = ({ target }) => { result.close(); resolve(target.result); };
+  };
+})"""
+
+
+def test_a_draft_is_in_the_database_as_soon_as_it_is_typed(tasks):
+    page = tasks.page
+    tasks.choose("Send")
+    page.fill("#send-title", "Storm")
+    page.click("summary >> text=Headers")
+    page.fill("#send-collapse", "storm")
+    draft = page.evaluate(DRAFT)
+    assert (json.loads(draft["json"])["aps"]["alert"]["title"], draft["collapse"]) == ("Storm", "storm")
+    page.reload()
+    page.wait_for_selector(".preview .alert >> text=Storm")
+    assert (page.input_value("#send-title"), page.input_value("#send-collapse")) == ("Storm", "storm")

@@ -132,6 +132,37 @@ def test_a_text_that_is_not_saved_stays_after_a_reload(gateway, browser):  # noq
     assert (page.input_value("[id='//quiet']"), quiet()) == ("22:00-07:00", ["22:00-07:00"])
 
 
+#: Reads a text that is not saved. The browser reads it after the writes before.
+KEPT = """(id) => new Promise((resolve) => {
+  indexedDB.open("phone").onsuccess = ({ target: { result } }) => {
+    result.transaction("snapshots").objectStore("snapshots").get([id]).onsuccess = ({ target }) => { result.close(); resolve(target.result); };
+  };
+})"""
+
+
+def test_a_text_that_was_just_typed_stays_after_a_crash(browser):  # noqa: F811
+    # Chromium writes cookies to disk at its end, or after half a minute.
+    browser.context.close()
+    browser.open()
+    browser.show("settings")
+    browser.page.fill("[id='//quiet']", "22:00-0")
+    assert browser.page.evaluate(KEPT, "//quiet") == "22:00-0"
+    browser.kill()
+    browser.open()
+    browser.show("settings")
+    browser.page.wait_for_selector(".setting:has([id='//quiet']) >> text=Not saved.")
+    assert browser.page.input_value("[id='//quiet']") == "22:00-0"
+
+
+def test_the_time_of_the_connection_is_stored_while_it_is_open(browser):  # noqa: F811
+    """A crash of the browser ends the stream without a word."""
+    assert browser.page.evaluate("() => Date.now() - Number(localStorage.getItem('lastConnected'))") < 86_400_000
+    # The page without its stream.
+    browser.context.route("**/v1/device/stream*", lambda route: route.abort())
+    browser.page.reload()
+    browser.page.wait_for_selector("push-status >> text=Last connected at")
+
+
 def test_a_first_visit_and_an_expired_link_say_what_to_do(gateway, chromium, tmp_path):  # noqa: F811
     browser = Browser(gateway, chromium, tmp_path / "profile", "visitor")  # noqa: F811
     browser.page.goto(browser.address)

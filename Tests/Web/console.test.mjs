@@ -196,7 +196,16 @@ test("values of any kind are read without an error", () => {
 });
 
 test("the preview has the texts of the alert, and the parts are those that the payload asks for", () => {
-  assert.deepEqual(preview({ aps: { alert: "Text" } }), { title: "", subtitle: "", body: "Text" });
+  assert.deepEqual(preview({ aps: { alert: "Text" } }), { title: "", subtitle: "", body: "Text", buttons: ["Close", "View"] });
+  const shown = (alert) => preview({ aps: { alert } });
+  for (const [key, titles] of [["Reply", ["Close", "Reply"]], ["", ["OK"]], [null, ["OK"]], [7, ["Close", "View"]]]) {
+    assert.deepEqual(shown({ title: "T", "action-loc-key": key }).buttons, titles);
+  }
+  assert.equal(shown({ "title-loc-key": "GATE %2$@, %@ and %@: %%", "title-loc-args": ["A", "B", 3] }).title, "GATE B, A and B: %");
+  assert.equal(shown({ "loc-key": "%@ %@ %9$@", "loc-args": ["A"] }).body, "A %@ %9$@");
+  assert.equal(shown({ title: { "loc-key": "SCORE %@", "loc-args": ["3"] } }).title, "SCORE 3");
+  assert.equal(shown({ title: "Plain", "title-loc-key": "KEY" }).title, "Plain");
+  assert.deepEqual(asked({ aps: { alert: { "loc-key": "KEY" } } }), ["alert"]);
   assert.deepEqual(preview(templates.Alert).title, "Train in 5 Minutes");
   assert.deepEqual(asked(templates.Alert), ["sound", "alert"]);
   assert.deepEqual(asked(templates["Badge Only"]), ["badge"]);
@@ -223,7 +232,7 @@ test("an expiration is a time, a span, or none", () => {
   for (const text of ["soon", "-1", "1y", "1.5h"]) assert.equal(expiration(text, 0), null, text);
 });
 
-const { charts, figure, figures, line, parse: parseMetrics, quantile, rate, remember, roundTop, shownTime } = await load("metrics.js");
+const { charts, earlier, figure, figures, line, parse: parseMetrics, quantile, rate, remember, roundTop, shownTime } = await load("metrics.js");
 
 const metrics = (accepted, buckets) => `# HELP pushgateway_requests_accepted Pushes
 pushgateway_requests_accepted_total{as="stored"} ${accepted}
@@ -239,6 +248,15 @@ ${buckets.map(([le, value]) => `pushgateway_transmit_seconds_bucket{from="live",
 # EOF
 `;
 const buckets = (...values) => [["0.001", values[0]], ["0.01", values[1]], ["+Inf", values[2]]];
+
+test("readings that the gateway has kept are figures like those of the metrics", () => {
+  const kept = { at: "2026-11-28T10:00:00.000Z", accepted: 11, delivered: 10, refused: 2, pending: 3, connections: 9, bounds: [0.001, 0.01], counts: [4, 2, 1] };
+  const found = earlier(kept);
+  assert.deepEqual(found, { at: Date.parse(kept.at), accepted: 11, delivered: 10, refused: 2, pending: 3, connections: 9, latency: [[0.001, 4], [0.01, 6], [Infinity, 7]] });
+  const later = { ...found, ...figures(metrics(20, buckets(6, 10, 11)), found.at + 60_000) };
+  assert.equal(rate(found, later, "accepted"), 10);
+  assert.equal(quantile(found.latency, later.latency, 0.5), 0.001);
+});
 
 test("metrics are read, with labels of any text, and other lines are ignored", () => {
   assert.deepEqual(parseMetrics('pushgateway_a{b="x\\"y\\\\z",c="1"} 2\nnot a line\n\npushgateway_d NaN\npushgateway_e +Inf\n'), [

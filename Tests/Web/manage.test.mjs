@@ -233,13 +233,19 @@ test("a key is imported from a text or a file, whose name has its id", async () 
   assert.deepEqual((await pageOf("keys", undefined, teams, (role) => role !== "admin")).buttons, []);
 });
 
+/** A reading of the figures that the gateway has kept, some minutes ago. */
+const reading = (minutes, accepted) => ({
+  at: new Date(Date.now() - minutes * 60_000).toISOString(), accepted, delivered: accepted, refused: 0, pending: 0, connections: 2, bounds: [0.001, 0.01], counts: [accepted, 0, 0],
+});
+const kept = [reading(3, 0), reading(2, 60), reading(1, 120)];
+
 /** The names and values that the page of the status shows, with the status of the gateway. */
 async function factsOf(status) {
   Object.assign(document, { visibilityState: "hidden", addEventListener() {}, removeEventListener() {}, createElementNS: (_, tag) => document.createElement(tag) });
   const end = Math.floor(Date.now() / 1000) + 45.5 * 86_400;
   const answers = {
     "/admin/v1/metrics": `pushgateway_certificate_expiry_timestamp_seconds{certificate="server"} ${end}\n`, "/admin/v1/status": JSON.stringify(status),
-    "/v1/health": JSON.stringify({ status: "ready", problems: [] }),
+    "/admin/v1/metrics/history": JSON.stringify(kept), "/v1/health": JSON.stringify({ status: "ready", problems: [] }),
   };
   globalThis.fetch = async (where) => new Response(answers[where], { status: 200 });
   const page = document.createElement("console-status");
@@ -260,6 +266,9 @@ test("the status has the days, the names and the issuer of the gateway's certifi
   assert.equal(facts["Names of the certificate"], "localhost, push.example.com, 127.0.0.1");
   assert.equal(facts["Issuer of the certificate"], "PushGateway local CA");
   assert.equal(facts["Fingerprint of the CA"], "0123-4567-89AB-CDEF");
+  // The charts begin with the figures that the gateway has kept: before the metrics of this visit.
+  const [path] = document.body.all.filter((one) => one.localName === "path" && one.getAttribute("class") === "line line-0");
+  assert.equal(path.getAttribute("d").split("L").length, 3);
   const verified = await factsOf({ environment: "development", listening: [], certificate, authority: "0".repeat(16) });
   assert.equal(verified["Fingerprint of the CA"], "none: the CAs of the system verify the certificate");
   const without = await factsOf({ environment: "development", listening: [] });

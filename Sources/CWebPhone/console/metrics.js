@@ -25,7 +25,7 @@ export function figures(text, at) {
   const sum = (...search) => of(...search).reduce((total, one) => total + one.value, 0);
   const byLabel = (name, label) => Object.fromEntries(of(name).filter((one) => one.value > 0).map((one) => [one.labels[label], one.value]));
   return {
-    at, accepted: sum("requests_accepted_total"), delivered: sum("delivery_events_total", "event", "acknowledged"), refused: sum("requests_refused_total"),
+    at, accepted: sum("requests_accepted_total"), delivered: sum("delivery_events_total", "event", "acknowledged"), refused: sum("policy_refused_total"),
     removed: sum("policy_removed_total"), pending: sum("mailbox_pushes"), connections: sum("connections"), devices: sum("device_streams"),
     latency: of("transmit_seconds_bucket", "from", "live").map((one) => [one.labels.le === "+Inf" ? Infinity : Number(one.labels.le), one.value]).sort((one, other) => one[0] - other[0]),
     refusedBy: byLabel("policy_refused_total", "rule"), removedBy: byLabel("policy_removed_total", "rule"), reasons: byLabel("requests_refused_total", "reason"),
@@ -33,6 +33,13 @@ export function figures(text, at) {
     certificates: Object.fromEntries(of("certificate_expiry_timestamp_seconds").map((one) => [one.labels.certificate ?? "server", one.value])),
     version: of("build_info")[0]?.labels.version ?? "",
   };
+}
+
+/** Returns the figures of a reading that the gateway has kept: those of the charts. Its counts are of each bucket alone. */
+export function earlier({ at, bounds, counts, ...numbers }) {
+  let total = 0;
+  const latency = counts.map((count, index) => [bounds[index] ?? Infinity, (total += count)]);
+  return { ...numbers, at: Date.parse(at), latency };
 }
 
 /** Adds figures to a history, and removes its old figures. */
@@ -63,7 +70,7 @@ const pairs = (history) => history.slice(1).map((one, index) => [history[index],
 
 /** The charts: their titles, units, and series of {at, value} from a history. */
 export const charts = [
-  ...[["accepted", "Accepted"], ["delivered", "Delivered"], ["refused", "Refused"]].map(([name, title]) => ({
+  ...[["accepted", "Accepted"], ["delivered", "Delivered"], ["refused", "Refused by rules"]].map(([name, title]) => ({
     title, unit: "a minute", series: (history) => [{ title, points: pairs(history).map(([before, after]) => ({ at: after.at, value: rate(before, after, name) })) }],
   })),
   {

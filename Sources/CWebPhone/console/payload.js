@@ -62,11 +62,33 @@ function set(object, [key, ...rest], value) {
 /** Returns the alert as a device shows it; null without one. */
 export function preview(payload) {
   const alert = payload?.aps?.alert;
-  const text = (value) => (typeof value === "string" ? value : "");
-  if (typeof alert === "string") return alert ? { title: "", subtitle: "", body: alert } : null;
+  if (typeof alert === "string") return alert ? { title: "", subtitle: "", body: alert, buttons: twoButtons("View") } : null;
   if (!isObject(alert)) return null;
-  const shown = { title: text(alert.title), subtitle: text(alert.subtitle), body: text(alert.body) };
+  const text = (name, prefix) => localized(alert[name])
+    ?? localized({ "loc-key": alert[`${prefix}loc-key`], "loc-args": alert[`${prefix}loc-args`] }) ?? "";
+  const shown = { title: text("title", "title-"), subtitle: text("subtitle", "subtitle-"), body: text("body", ""), buttons: buttonsOf(alert["action-loc-key"]) };
   return shown.title || shown.subtitle || shown.body ? shown : null;
+}
+
+const twoButtons = (title) => ["Close", title];
+
+/** Returns the titles of the buttons (A3 to A5). */
+function buttonsOf(key) {
+  if (key === null || key === "") return ["OK"];
+  return twoButtons(typeof key === "string" ? key : "View");
+}
+
+/** Returns a text, or a key as a device without translations shows it: with its arguments; null for another value. */
+function localized(value) {
+  if (typeof value === "string") return value;
+  if (!isObject(value) || typeof value["loc-key"] !== "string") return null;
+  const values = Array.isArray(value["loc-args"]) ? value["loc-args"] : [];
+  let next = 0;
+  return value["loc-key"].replace(/%(?:(\d+)\$)?@|%%/g, (found, number) => {
+    if (found === "%%") return "%";
+    const index = number ? Number(number) - 1 : next++;
+    return index in values ? (typeof values[index] === "string" ? values[index] : "") : found;
+  });
 }
 
 /** The parts that a payload requests. */

@@ -7,9 +7,30 @@ import { asked, expiration, fields, formValues, lineAt, preview, read, templates
 import { follow, stepList } from "./view-push.js";
 
 const checkTime = 300;
-const draftPlace = "console.draft";
 const templatesPlace = "console.templates";
 const sizes = [["20rem", "Small"], ["24.4rem", "Medium"], ["26.9rem", "Large"]];
+
+/** The draft of the form, and the database that has it after a crash of the browser; null in a browser without storage. */
+let [draft, database] = [{}, null];
+
+/** Opens the database, and reads the draft of an earlier visit. */
+async function readDraft() {
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  try {
+    const request = indexedDB.open("console", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("drafts");
+    database = await done(request);
+    draft = await done(database.transaction("drafts").objectStore("drafts").get("send")) ?? {};
+  } catch { /* The page works without drafts. */ }
+}
+
+function keepDraft(value) {
+  draft = value;
+  database?.transaction("drafts", "readwrite").objectStore("drafts").put(value, "send");
+}
 
 /** Reads a stored object; an empty one by default. */
 function stored(place) {
@@ -21,7 +42,7 @@ function stored(place) {
 }
 
 function keep(place, value) {
-  // A browser without storage has no drafts.
+  // A browser without storage has no templates.
   try { localStorage.setItem(place, JSON.stringify(value)); } catch { return; }
 }
 
@@ -34,11 +55,11 @@ class Send extends Page {
   #timer = null;
   #following = null;
 
-  get keys() { return [[["t"], "to", () => this.to.focus()], [["p"], "payload", () => this.json.focus()]]; }
+  get keys() { return [[["t"], "to", () => this.to?.focus()], [["p"], "payload", () => this.json?.focus()]]; }
 
-  open() {
-    if (this.json) return;
-    const draft = stored(draftPlace);
+  async open() {
+    if (!database) await readDraft();
+    if (this.json || !this.isConnected) return;
     this.#build(draft);
     this.#loadNames();
     this.#fill();
@@ -180,7 +201,7 @@ class Send extends Page {
     const app = { topic: this.topic.value || "com.example", name: this.topic.value || "App", icon: "" };
     this.card.replaceChildren(alert ? el("div.alert", {}, el("p.of", {}, icon({ ...app, name: app.name.split(".").at(-1) }, "small"), text("span", app.name)),
       text("b", alert.title || alert.body), alert.subtitle ? text("p", alert.subtitle) : "", alert.title ? text("p", alert.body, { className: "said" }) : "",
-      el("div.buttons", {}, el("span", {}, "Close"), el("b", {}, "View"))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is not a JSON object."),
+      el("div.buttons", {}, alert.buttons.map((title, index) => text(index ? "b" : "span", title)))) : el("p.note", {}, payload ? "This push shows no alert." : "The payload is not a JSON object."),
     badge === undefined ? "" : el("p", {}, el("span.badge", {}, text("span", typeof badge === "object" ? JSON.stringify(badge) : String(badge)))));
   }
 
@@ -189,7 +210,7 @@ class Send extends Page {
   #soon() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#check(), checkTime);
-    keep(draftPlace, {
+    keepDraft({
       to: this.to.value, topic: this.topic.value, json: this.json.value, type: this.type.value, priority: this.priority.value, collapse: this.collapse.value, expires: this.expires.value,
     });
   }

@@ -3,15 +3,15 @@
 import { el } from "../phone/dom.js";
 import { exact, plain } from "../phone/words.js";
 import { api, path, sentence } from "./api.js";
-import { charts, figure, figures, line, remember, roundTop, sampleTime } from "./metrics.js";
+import { charts, earlier, figure, figures, line, remember, roundTop, sampleTime } from "./metrics.js";
 import { clockTime, facts, failure, Page, svg, text } from "./page.js";
 
 const [width, height] = [300, 80];
 const day = 86_400;
 /** The rows of a table; a chart has more points. */
 const tableRows = 12;
-/** The figures of the last hour, also while another page is shown. */
-let history = [];
+/** The figures of the last hour, also while another page is shown; null before they are read. */
+let history = null;
 
 /** Returns the names and the issuer of the gateway's certificate, and the fingerprint of the CA as `pushcli certs authority` prints it. */
 const issued = ({ certificate, authority = "" }) => [
@@ -43,6 +43,8 @@ class Status extends Page {
     clearTimeout(this.#timer);
     try {
       const [metrics, status, health] = await Promise.all([api.text(path("metrics")), api.get(path("status")), api.health()]);
+      // The gateway has the figures of the time before this visit.
+      history ??= (await api.get(path("metrics", "history"))).map(earlier);
       history = remember(history, figures(metrics, Date.now()));
       this.#facts = { status, health };
       this.#problem = null;

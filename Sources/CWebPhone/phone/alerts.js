@@ -16,12 +16,15 @@ export function group(alerts) {
   return alerts.filter((alert) => !standsAlone(alert) && alert.push.topic === first.push.topic);
 }
 
-/** Returns the buttons of one alert: Close and View, Close and Options, or OK alone. */
+/** Returns the buttons of one alert: Close and View, Close and Options, a single action and Close, or OK alone. */
 export function buttons(alert) {
-  const { buttons: titles, actions } = alert.push.alert;
+  const { buttons: titles, actions: [action, ...others] } = alert.push.alert;
   if (titles.length === 1) return [{ id: "ok", title: titles[0] }];
-  const second = actions.length ? { id: options, title: titles[1] ?? "Options" } : { id: "view", title: titles[1] ?? "View" };
-  return [{ id: "close", title: titles[0] ?? "Close" }, second];
+  if (!action) return [{ id: "close", title: titles[0] ?? "Close" }, { id: "view", title: titles[1] ?? "View" }];
+  const close = { id: "close", title: "Close" };
+  if (others.length) return [close, { id: options, title: titles[1] ?? "Options" }];
+  // A single action needs no sheet. A destructive one is on the left (D1, D2).
+  return action.isDestructive ? [action, close] : [close, action];
 }
 
 /** Returns the buttons of a group. */
@@ -31,7 +34,7 @@ export function choices(members) {
 }
 
 /** The answer that closing an alert gives. */
-export const cancellation = (alert) => (buttons(alert)[0].id === "ok" ? "ok" : "close");
+export const cancellation = (alert) => (alert.push.alert.buttons.length === 1 ? "ok" : "close");
 
 /** The answer to each alert of a group after View. */
 const viewing = (alert) => (buttons(alert).length === 1 ? "ok" : "view");
@@ -51,6 +54,20 @@ export function answer(members, id) {
 export function sheetChoices(alert) {
   const { actions } = alert.push.alert;
   return [...actions.filter((one) => one.isDestructive), ...actions.filter((one) => !one.isDestructive)];
+}
+
+/** The distance in pixels between a sheet, its button and the edges of the page. */
+const gap = 8;
+
+/**
+ * Returns the position of an action sheet on a wide page: under the button that opened it, or above the button if the page has no room
+ * under it. `button` has the edges of the button, `sheet` and `page` have a width and a height.
+ */
+export function sheetPosition(button, sheet, page) {
+  const within = (value, most) => Math.max(gap, Math.min(value, most - gap));
+  const under = button.bottom + gap;
+  const top = under + sheet.height <= page.height - gap ? under : button.top - gap - sheet.height;
+  return { left: within((button.left + button.right - sheet.width) / 2, page.width - sheet.width), top: within(top, page.height - sheet.height) };
 }
 
 /** Returns true if more alerts are queued than are on screen, and Close All is offered for all of them. */

@@ -9,6 +9,7 @@ import "./view-settings.js";
 import { forget, keep, subscribe } from "./closed.js";
 import { Commands } from "./commands.js";
 import { button, el, View } from "./dom.js";
+import { drafts } from "./drafts.js";
 import { gateway } from "./gateway.js";
 import { Journal } from "./journal.js";
 import { Link } from "./link.js";
@@ -41,6 +42,7 @@ class Phone extends View {
       history.replaceState(null, "", "/phone");
     }
     this.journal = await Journal.open();
+    await drafts.open(this.journal);
     // An enrolled device shows its history at once. The stream ends if the gateway has removed the device.
     if (this.state.device.name && !this.invitation) return this.begin();
     if (this.invitation && !this.state.device.name) return this.#join(false);
@@ -100,7 +102,8 @@ class Phone extends View {
     await forget().catch(() => {});
     forgetKeys();
     await this.journal.erase();
-    for (const name of ["drafts", "lastConnected"]) localStorage.removeItem(name);
+    await drafts.open(this.journal);
+    localStorage.removeItem("lastConnected");
   }
 
   /** Confirms the subscription at the push service, which may have ended, with the state of the device. */
@@ -134,9 +137,13 @@ class Phone extends View {
     addEventListener("hashchange", () => this.#route());
     for (const type of ["keydown", "pointerdown"]) addEventListener(type, unlock, { once: true });
     document.addEventListener("visibilitychange", () => this.update());
+    addEventListener("resize", () => this.update());
     // A minute is the unit of the shown times.
-    setInterval(() => this.#wake(), 30_000);
-    setInterval(() => document.visibilityState === "visible" && (this.revision += 1, this.update()), 60_000);
+    setInterval(() => {
+      this.#wake();
+      this.link.keepTime();
+      if (document.visibilityState === "visible") { this.revision += 1; this.update(); }
+    }, 60_000);
   }
 
   // Addresses
@@ -154,7 +161,7 @@ class Phone extends View {
       this.#readEntry(place.selected);
     } else if (screen === "id") {
       place.screen = "center";
-      this.#wanted = decodeURIComponent(name);
+      this.#wanted = new URLSearchParams(`id=${name}`).get("id");
       this.#openWanted();
     } else if (screen === "center") {
       place.screen = "center";
@@ -221,12 +228,8 @@ class Phone extends View {
       const isCurrent = link.dataset.screen === (place.screen === "message" || place.screen === "why" ? "center" : place.screen);
       if (isCurrent) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
-    const isWide = matchMedia("(min-width: 45rem)").matches;
-    if (place.screen === "home" || isWide) views.home.update();
-    if (["center", "message"].includes(place.screen) || (isWide && place.screen === "home")) views.center.update();
-    if (place.screen === "message" || matchMedia("(min-width: 69rem)").matches) views.message.update();
-    if (place.screen === "settings") views.settings.update();
-    if (place.screen === "why") views.why.update();
+    // A push has the pushes before and after it from the center.
+    for (const view of this.main.children) if (view.checkVisibility() || (view === views.center && place.screen === "message")) view.update();
     views.status.update();
     const step = this.commands.step?.[1] ?? "";
     if (this.step.textContent !== step) this.step.textContent = step;

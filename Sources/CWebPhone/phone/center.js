@@ -77,3 +77,6 @@ export function range(places, top, bottom) {
   const last = places.length - 1;
   return [Math.min(find(top), last), Math.min(find(bottom) + 1, last)];
 }
+
+/** Returns the ordinal of the selected push: of the one that is open, or of the selected row. */
+export const selected = (place, center) => (place.screen === "message" ? place.selected : center.selected);

@@ -1,9 +1,10 @@
 // The commands that keys and buttons give.
 
 import { snoozeEnd, snoozeTimes } from "./alerts.js";
-import { button, el, isTyping } from "./dom.js";
+import { selected } from "./center.js";
+import { button, el, frontDialog, isTyping } from "./dom.js";
 import { gateway } from "./gateway.js";
-import { bindings, commandOf } from "./keys.js";
+import { alertBindings, bindings, commandOf, sheetBindings } from "./keys.js";
 import { headline, isLink, listed, offersUnsubscribing, undecidedCategory } from "./state.js";
 import { Steps } from "./undo.js";
 import { exact, plain } from "./words.js";
@@ -38,15 +39,13 @@ export class Commands {
 
   #entry() {
     const { place, state, views } = this.#phone;
-    const ordinal = place.screen === "message" ? place.selected : views.center.selected;
-    return state.entries.find((entry) => entry.ordinal === ordinal);
+    return state.entries.find((entry) => entry.ordinal === selected(place, views.center));
   }
 
   #key(event) {
-    const { alert } = this.#phone.views;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (alert.isOpen && document.querySelector("dialog.alert:modal")) return alert.key(event);
-    if (document.querySelector("dialog:modal")) return;
+    const front = frontDialog(event.target);
+    if (front) return void front.closest("push-alert, push-sheet")?.key(event);
     if (isTyping()) {
       if (event.key === "Escape") document.activeElement.blur();
       return;
@@ -56,7 +55,9 @@ export class Commands {
     const command = commandOf(this.bindings, event.key);
     if (!command) return;
     event.preventDefault();
-    this.run(command);
+    // A key presses the button of its command: an action sheet is shown at the button.
+    const own = this.#phone.main.querySelector(`[data-command=${command}]`);
+    if (own?.checkVisibility()) own.click(); else this.run(command);
   }
 
   run(name) {
@@ -65,7 +66,7 @@ export class Commands {
     const entry = this.#entry();
     const simple = {
       home: () => phone.go("#/home"), center: () => phone.go("#/center"), settings: () => phone.go("#/settings"), why: () => phone.go("#/why"),
-      help: () => views.help.open(this.bindings), retry: () => phone.link.retry(), silent: () => phone.set({ isSilent: !phone.state.device.isSilent }),
+      help: () => views.help.open(this.bindings, alertBindings, sheetBindings), retry: () => phone.link.retry(), silent: () => phone.set({ isSilent: !phone.state.device.isSilent }),
       undo: () => this.#turn("undo"), redo: () => this.#turn("redo"),
       noteDropped: () => journal.append([{ type: "gapNoted" }]), payload: () => { place.showsPayload = !place.showsPayload; phone.update(); },
       back: () => (place.screen === "home" ? undefined : phone.go(place.screen === "message" ? phone.found() : "#/home")),

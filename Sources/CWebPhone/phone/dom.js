@@ -42,6 +42,11 @@ export function isTyping(element = document.activeElement) {
   return element?.matches?.("textarea, select, input:not([type=checkbox])") ?? false;
 }
 
+/** Returns the modal dialog that gets a key: the one with the focus, or the last one in the page. Null without one. */
+export function frontDialog(target) {
+  return target?.closest?.("dialog:modal") ?? [...document.querySelectorAll("dialog:modal")].at(-1) ?? null;
+}
+
 /** A view of the phone. `update` is called when the state or the address has changed. */
 export class View extends HTMLElement {
   phone = null;

@@ -1,23 +1,20 @@
 // Texts of fields that were typed and are not saved, by the id of their field. They stay after a reload and after a crash.
 
-const place = "drafts";
-
-function read() {
-  try {
-    return new Map(Object.entries(JSON.parse(localStorage.getItem(place)) ?? {}));
-  } catch {
-    return new Map();
-  }
-}
-
-const write = (texts) => localStorage.setItem(place, JSON.stringify(Object.fromEntries(texts)));
+const texts = new Map();
+let journal;
 
 export const drafts = {
-  /** Returns the text of a field; undefined if it is saved. */
-  get: (id) => read().get(id),
-  set: (id, text) => write(read().set(id, text)),
-  delete(id) {
-    const texts = read();
-    if (texts.delete(id)) write(texts);
+  /** Reads the texts in the database of a journal, which also gets later changes. */
+  async open(from) {
+    journal = from;
+    texts.clear();
+    for (const [id, text] of await journal.texts()) texts.set(id, text);
   },
+  /** Returns the text of a field; undefined if it is saved. */
+  get: (id) => texts.get(id),
+  set(id, text) {
+    texts.set(id, text);
+    journal.keepText(id, text);
+  },
+  delete(id) { if (texts.delete(id)) journal.keepText(id); },
 };

@@ -1,6 +1,6 @@
 // The history of the device in IndexedDB: a snapshot of the state, and the changes after it. The database
 // orders the changes, so that all tabs have the same state. The store `snapshots` has the state without its entries, the
-// key of the last change in it, and each entry at its ordinal; entries are written and read in pages.
+// key of the last change in it, each entry at its ordinal, and texts at arrays of their id; entries are written and read in pages.
 
 import { apply, newState } from "./state.js";
 
@@ -132,6 +132,21 @@ export class Journal {
     }
     await isCommitted;
     [this.#stored, this.#snapshot] = [wanted, position];
+  }
+
+  #snapshots(mode) { return this.#database.transaction("snapshots", mode).objectStore("snapshots"); }
+
+  /** Returns the texts that are kept: a list of [id, text]. */
+  async texts() {
+    const [store, range] = [this.#snapshots("readonly"), IDBKeyRange.lowerBound([])];
+    const [keys, values] = await Promise.all([done(store.getAllKeys(range)), done(store.getAll(range))]);
+    return keys.map(([id], index) => [id, values[index]]);
+  }
+
+  /** Keeps a text with an id; undefined removes it. */
+  keepText(id, text) {
+    const store = this.#snapshots("readwrite");
+    if (text === undefined) store.delete([id]); else store.put(text, [id]);
   }
 
   /** Deletes the history, of a device that is signed out. */

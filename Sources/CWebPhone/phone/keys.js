@@ -39,6 +39,12 @@ export function bindings({ screen, hasEntry, isUnread, hasLink, hasMarketing, ha
   return list;
 }
 
+/** The keys of an alert on screen, and of an action sheet. */
+export const alertBindings = {
+  title: "in an alert", list: [[["c"], "close"], [["v"], "view"], [["o"], "OK"], [["ArrowLeft", "ArrowRight"], "other button"], [["C"], "close all"], [["z"], "show again later"], [["x"], "unsubscribe from marketing"]],
+};
+export const sheetBindings = { title: "in an action sheet", list: [[["ArrowUp", "ArrowDown"], "previous, next"], [["1", "2", "3", "4"], "choose"], [["Escape"], "cancel"]] };
+
 export const commandOf = (list, key) => list.find(({ keys }) => keys.includes(key))?.command;
 
 const names = { " ": "Space", Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Enter: "↵", Delete: "Del" };

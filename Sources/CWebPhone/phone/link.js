@@ -51,6 +51,7 @@ export class Link {
   /** Passes on the status of the stream, also to the other tabs. */
   #note(status) {
     this.#status = status;
+    this.keepTime();
     this.#channel.postMessage({ status });
     this.onstatus(status);
   }
@@ -103,7 +104,7 @@ export class Link {
         return this.#note({ state: "refused" });
       }
     }
-    if (isConnected) localStorage.setItem("lastConnected", String(Date.now()));
+    if (isConnected) this.keepTime();
     clearInterval(this.#repeat);
     if (this.#isEnded || this.#isRestarting()) return;
     const pause = this.#backoff.next();
@@ -114,6 +115,9 @@ export class Link {
     });
     this.#wake = null;
   }
+
+  /** Stores the time if the stream is connected: also while it is open, because a crash of the browser ends it without a word. */
+  keepTime() { if (this.#status.state === "connected") localStorage.setItem("lastConnected", String(Date.now())); }
 
   /** True if the stream ended because its silent switch or its Focus has changed. */
   #isRestarting() {

@@ -1,8 +1,8 @@
 // The alert on screen, the action sheet and the help, as dialogs of the page.
 
-import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices } from "./alerts.js";
+import { answer, attentionTime, choices, closeAll, closeChoices, group, offersCloseAll, options, sheetChoices, sheetPosition } from "./alerts.js";
 import { button, el, file, icon, isTyping, said, View } from "./dom.js";
-import { keyName } from "./keys.js";
+import { alertBindings, keyName, sheetBindings } from "./keys.js";
 import { offersUnsubscribing } from "./state.js";
 import { plain } from "./words.js";
 
@@ -17,7 +17,7 @@ class AlertView extends View {
     this.dialog = el("dialog.alert", {
       role: "alertdialog", "aria-labelledby": "alert-title", "aria-describedby": "alert-text",
       // Escape is the cancelling button (A7), as soon as the alert was on screen long enough.
-      oncancel: (event) => { event.preventDefault(); this.#press(0); },
+      oncancel: (event) => { event.preventDefault(); this.#press(choices(this.#members).find(({ id }) => ["close", "ok"].includes(id))); },
       onclose: () => { if (this.#members.length) this.#open(); },
     });
     this.show(this.dialog);
@@ -93,20 +93,18 @@ class AlertView extends View {
     const title = isGroup ? `${this.#members.length} Notifications` : plain(alert.title || alert.body || "Notification");
     this.dialog.replaceChildren(
       el("div.of", {}, icon(app, "small"), said("span", plain(app.name))), el("div.said", { tabIndex: 0 }, el("h2", { id: "alert-title", dir: "auto" }, title), texts),
-      el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(index), {
-        className: index === 1 ? "primary" : "", dir: "auto",
+      el("div.buttons", {}, choices(this.#members).map((choice, index) => button(plain(choice.title), () => this.#press(choice), {
+        className: choice.isDestructive ? "destructive" : index === 1 ? "primary" : "", dir: "auto", "data-keys": { close: "c1", ok: "co1" }[choice.id] ?? "v",
       }))),
-      el("div.more", {}, button("Later …", () => this.#snooze(), { className: "plain" }),
-        offersUnsubscribing(this.phone.state, first.push) ? button("Unsubscribe …", () => this.#unsubscribe(), { className: "plain" }) : "",
+      el("div.more", {}, button("Later …", () => this.#snooze(), { className: "plain", "data-keys": "z" }),
+        offersUnsubscribing(this.phone.state, first.push) ? button("Unsubscribe …", () => this.#unsubscribe(), { className: "plain", "data-keys": "x" }) : "",
         others > 0 ? el("span", {}, others === 1 ? "1 more" : `${others} more`) : "",
-        offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain" }) : ""));
+        offersCloseAll(alerts) ? button("Close All …", () => this.#closeAll(), { className: "plain", "data-keys": "C" }) : ""));
   }
 
-  #press(index) {
+  #press(choice) {
     if (!this.#isReady) return;
     const members = this.#members;
-    const choice = choices(members)[index];
-    if (!choice) return;
     if (choice.id === options) return this.#options(members);
     this.phone.answer(answer(members, choice.id), choice.id === "view" ? members : null);
   }
@@ -132,17 +130,13 @@ class AlertView extends View {
     if (this.#isReady && this.#members.length) this.phone.commands.unsubscribe(this.#members[0].push);
   }
 
-  /** Keys of the terminal for the alert on screen. */
-  key(event) {
-    if (!this.dialog.matches(":modal") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const list = choices(this.#members);
-    const index = { c: 0, v: 1, o: 0 }[event.key];
-    if (event.key === "C" && this.phone.state.alerts.length > 1) this.#closeAll();
-    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") this.#turn();
-    else if (event.key === "1") this.#press(0);
-    else if (event.key === "z") this.#snooze();
-    else if (event.key === "x") this.#unsubscribe();
-    else if (index !== undefined && list[index] && !(event.key === "o" && list.length > 1)) this.#press(index);
+  /** Keys of the terminal for the alert on screen. A key presses its button. */
+  key({ key }) {
+    const own = [...this.dialog.querySelectorAll("[data-keys]")].find((one) => [...one.dataset.keys].includes(key));
+    if (own) own.click();
+    else if (key === "C" && this.phone.state.alerts.length > 1) this.#closeAll();
+    else if (key === "ArrowLeft" || key === "ArrowRight") this.#turn();
+    else if (key === "?" && this.#isReady) this.phone.views.help.open([], alertBindings);
   }
 
   #turn() {
@@ -153,8 +147,15 @@ class AlertView extends View {
 
 /** The action sheet: its buttons, destructive ones first and red, and Cancel apart (X1 to X5). */
 class Sheet extends View {
+  /** The button that was pressed last; null after a key that pressed none. */
+  #opener = null;
+
   connectedCallback() {
-    this.dialog ??= this.appendChild(el("dialog.sheet", { "aria-label": "Actions", onclose: () => this.#end(null) }));
+    if (this.dialog) return;
+    this.dialog = this.appendChild(el("dialog.sheet", { "aria-label": "Actions", onclose: () => { if (!this.dialog.open) this.#end(null); } }));
+    addEventListener("keydown", () => { this.#opener = null; }, true);
+    addEventListener("click", ({ target }) => { if (!this.dialog.open) this.#opener = target.closest("button"); }, true);
+    addEventListener("resize", () => this.#place());
   }
 
   /** Returns the value of the pressed button; null for Cancel. */
@@ -164,15 +165,32 @@ class Sheet extends View {
     this.dialog.replaceChildren(
       el("div.choices", {}, list.slice(0, 4).map((choice) => button(plain(choice.title), () => this.#end(choice), { className: choice.isDestructive ? "destructive" : "", dir: "auto" }))), cancel);
     this.dialog.showModal();
-    const all = [...this.dialog.querySelectorAll("button")];
-    all[0].focus();
-    this.dialog.onkeydown = (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      const number = Number(event.key);
-      if (step) all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
-      else if (number >= 1 && number <= all.length) all[number - 1].click();
-    };
+    this.#place();
+    this.#buttons[0].focus();
     return new Promise((resolve) => { this.resolve = resolve; });
+  }
+
+  /** Places the sheet on a wide page at the button that opened it, and otherwise at the lower edge. */
+  #place() {
+    const { dialog } = this;
+    if (!dialog.open) return;
+    const edges = matchMedia("(min-width: 45rem)").matches && this.#opener?.isConnected ? this.#opener.getBoundingClientRect() : null;
+    dialog.classList.toggle("anchored", edges !== null);
+    const { left, top } = edges ? sheetPosition(edges, { width: dialog.offsetWidth, height: dialog.offsetHeight }, { width: innerWidth, height: innerHeight }) : {};
+    dialog.style.left = edges ? `${left}px` : "";
+    dialog.style.top = edges ? `${top}px` : "";
+  }
+
+  get #buttons() { return [...this.dialog.querySelectorAll("button")]; }
+
+  /** Handles a key: arrows move the focus, digits choose a button. */
+  key(event) {
+    const all = this.#buttons;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const number = Number(event.key);
+    if (step) all[(all.indexOf(document.activeElement) + step + all.length) % all.length].focus();
+    else if (number >= 1 && number <= all.length) all[number - 1].click();
+    else if (event.key === "?") this.phone.views.help.open([], sheetBindings);
   }
 
   #end(choice) {
@@ -187,11 +205,11 @@ class Sheet extends View {
 class Help extends View {
   connectedCallback() { this.dialog ??= this.appendChild(el("dialog.help", { "aria-label": "Keys" })); }
 
-  open(list) {
-    const alertKeys = [[["c"], "close"], [["v"], "view"], [["C"], "close all"], [["z"], "show again later"], [["x"], "unsubscribe from marketing"]].map(([keys, words]) => ({ keys, words: `in an alert: ${words}` }));
+  open(list, ...dialogs) {
+    const others = dialogs.flatMap(({ title, list: keys }) => keys.map(([names, words]) => ({ keys: names, words: `${title}: ${words}` })));
     this.dialog.replaceChildren(
       el("div.head", {}, el("h2", {}, "Keys"), button("Done", () => this.dialog.close(), { className: "primary" })),
-      el("dl", {}, [...list, ...alertKeys].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));
+      el("dl", {}, [...list, ...others].map(({ keys, words }) => [el("dt", {}, keys.map((key) => el("kbd", {}, keyName(key)))), el("dd", {}, words)])));
     this.dialog.showModal();
   }
 }

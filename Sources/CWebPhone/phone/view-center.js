@@ -29,7 +29,7 @@ class Center extends View {
     this.scopes = el("select", { "aria-label": "Scope", onchange: () => this.phone.find({ scope: this.scopes.value }) });
     this.by = el("select", { "aria-label": "Group", onchange: () => this.phone.find({ by: this.by.value }) },
       el("option", { value: "app" }, "By App"), el("option", { value: "day" }, "By Day"));
-    this.all = button("Clear All", () => this.phone.command("clearAll"), { className: "plain destructive" });
+    this.all = button("Clear All", () => this.phone.command("clearAll"), { className: "plain destructive", "data-command": "clearAll" });
     this.window = el("div.window", { role: "list" });
     this.list = el("div.list", { tabIndex: 0, role: "region", "aria-label": "Notifications", onscroll: () => this.#draw() }, this.window);
     this.empty = el("p.empty");

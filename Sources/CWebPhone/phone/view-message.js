@@ -1,5 +1,6 @@
 // One push with its texts and its events, and the suppressed pushes, each with the switch that would show it.
 
+import { selected } from "./center.js";
 import { button, el, file, icon, link, said, View } from "./dom.js";
 import { gateway } from "./gateway.js";
 import { rowID } from "./preferences.js";
@@ -18,8 +19,9 @@ class Message extends View {
   #steps = null;
 
   update() {
-    const { state, place } = this.phone;
-    const entry = state.entries.find((one) => one.ordinal === place.selected);
+    const { state, place, views } = this.phone;
+    const ordinal = selected(place, views.center);
+    const entry = state.entries.find((one) => one.ordinal === ordinal);
     const key = entry && JSON.stringify([entry.ordinal, entry.isRead, entry.answer, place.showsPayload, state.pending.length, state.alerts.length,
       offersUnsubscribing(state, entry.push), undecidedCategory(state, entry.push)]);
     if (key === this.#shown && entry) return;
@@ -50,9 +52,9 @@ class Message extends View {
       this.#pending(push, state, queued),
       el("div.actions", {},
         button("Clear", () => this.phone.command("clear"), { className: "destructive" }),
-        button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze")) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : "",
-        undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("permitCategory"), { className: "primary" }) : "",
-        offersUnsubscribing(state, push) ? button("Unsubscribe …", () => this.phone.command("unsubscribe")) : ""),
+        button("Copy", () => this.phone.command("copy")), alert ? button("Later …", () => this.phone.command("snooze"), { "data-command": "snooze" }) : "", alert ? button("Report as Advertising", () => this.phone.command("reportAd")) : "",
+        undecidedCategory(state, push) ? button("New Category …", () => this.phone.command("permitCategory"), { className: "primary", "data-command": "permitCategory" }) : "",
+        offersUnsubscribing(state, push) ? button("Unsubscribe …", () => this.phone.command("unsubscribe"), { "data-command": "unsubscribe" }) : ""),
       el("details", { ontoggle: (event) => event.target.open && this.#load(push) }, el("summary", {}, "Events of this push"), this.#steps.list),
       el("details", { open: this.phone.place.showsPayload }, el("summary", {}, "Payload"), el("pre", { dir: "ltr", tabIndex: 0 }, plain(push.payload))));
   }

@@ -29,6 +29,7 @@ package struct AdminPath: Sendable {
   package static let compact = AdminPath("compact")
   package static let audit = AdminPath("audit")
   package static let metrics = AdminPath("metrics")
+  package static let metricsHistory = AdminPath("metrics/history")
   package static let logLevel = AdminPath("log-level")
   package static let connections = AdminPath("connections")
   package static let faults = AdminPath("faults")
