@@ -1,3 +1,5 @@
+import PushCore
+
 /// One condition on a field of a push.
 struct PushCondition: Sendable {
   /// The comparison with the value of the field.
@@ -32,7 +34,9 @@ struct PushCondition: Sendable {
     }
     (self.name, self.field) = (name, field)
     if mark == nil {
-      test = .equals(value)
+      // The record has the form of the answer: a sender may write the same id in another one.
+      let id = field == .id ? value.text.flatMap { APNSID($0) } : nil
+      test = .equals(id.map { .string($0.description) } ?? value)
       return
     }
     guard let text = value.text else { throw Invalid(field: key, problem: "expected a text after \"\(key)\"") }
@@ -70,8 +74,18 @@ struct PushCondition: Sendable {
     switch test {
     case .equals(.null): return found == nil || found == .null
     case .equals(let value): return found.map { $0.equals(value) } ?? false
-    case .contains(let part): return found?.text.map { part.isEmpty || $0.contains(part) } ?? false
-    case .matches(let pattern, _): return found?.text.map(pattern.isFound) ?? false
+    case .contains(let part): return PushCondition.text(of: found).map { part.isEmpty || $0.contains(part) } ?? false
+    case .matches(let pattern, _): return PushCondition.text(of: found).map(pattern.isFound) ?? false
+    }
+  }
+
+  /// Returns a value as text, as in its JSON; nil for a missing one, an array or an object.
+  private static func text(of value: JSONValue?) -> String? {
+    switch value {
+    case .integer(let number)?: String(number)
+    case .number(let number)?: String(number)
+    case .bool(let flag)?: String(flag)
+    default: value?.text
     }
   }
 }
