@@ -5,6 +5,8 @@ struct PushCondition: Sendable {
   /// The comparison with the value of the field.
   enum Test: Sendable {
     case equals(JSONValue)
+    /// The value of a query, which has no types: a number, true or false, or a text with the same characters.
+    case isWritten(JSONValue, text: String)
     case contains(String)
     case matches(LinearPattern, text: String)
   }
@@ -18,7 +20,7 @@ struct PushCondition: Sendable {
 
   let name: String
   let field: PushField
-  let test: Test
+  private(set) var test: Test
 
   /// Reads a condition.
   ///
@@ -51,6 +53,21 @@ struct PushCondition: Sendable {
     }
   }
 
+  /// Reads a condition of a query.
+  ///
+  /// - Parameter text: the value as a number, `true`, `false` or `null`, or any other text.
+  init(query key: String, _ text: String, _ parser: JSONParser) throws(Invalid) {
+    try self.init(key, .string(text))
+    guard case .equals = test else { return }
+    switch JSONValue(parsing: Array(text.utf8), by: parser) {
+    case .null?: test = .equals(.null)
+    case .integer(let number)?: test = .isWritten(.integer(number), text: text)
+    case .number(let number)?: test = .isWritten(.number(number), text: text)
+    case .bool(let flag)?: test = .isWritten(.bool(flag), text: text)
+    default: break
+    }
+  }
+
   /// Reads the conditions of an object, in the order of their names.
   static func list(_ members: [String: JSONValue]) throws(Invalid) -> [PushCondition] {
     var conditions: [PushCondition] = []
@@ -63,7 +80,7 @@ struct PushCondition: Sendable {
   /// The value, the pattern or the part that is expected.
   var expected: JSONValue {
     switch test {
-    case .equals(let value): value
+    case .equals(let value), .isWritten(let value, _): value
     case .contains(let text), .matches(_, let text): .string(text)
     }
   }
@@ -74,6 +91,7 @@ struct PushCondition: Sendable {
     switch test {
     case .equals(.null): return found == nil || found == .null
     case .equals(let value): return found.map { $0.equals(value) } ?? false
+    case .isWritten(let value, let text): return found.map { $0.equals(value) || $0.text == text } ?? false
     case .contains(let part): return PushCondition.text(of: found).map { part.isEmpty || $0.contains(part) } ?? false
     case .matches(let pattern, _): return PushCondition.text(of: found).map(pattern.isFound) ?? false
     }

@@ -33,6 +33,24 @@ import Testing
     #expect(try !isMet("badge", "42", by: push))
   }
 
+  @Test(
+    arguments: [
+      ("body", "123456", [1]), ("body", "true", [2]), ("body", "Bus", [3]), ("badge", "4", [3]),
+      ("badge", "4.0", [3]), ("badge", "null", [1, 2]), ("body", "\"Bus\"", []), ("body~", "123", [1]),
+      ("body*", "u", [2, 3]), ("badge", "5", []),
+    ] as [(String, String, [Int])])
+  func `the text of a query is a number, a truth value or a text`(
+    _ name: String, _ text: String, _ numbers: [Int]
+  ) throws {
+    let condition = try PushCondition(query: name, text, JSONParser())
+    let pushes = [
+      push(["aps": ["alert": "123456"]]), push(["aps": ["alert": "true"]]),
+      push(["aps": ["alert": "Bus", "badge": 4]]),
+    ]
+    let found = pushes.enumerated().filter { condition.isMet(by: $0.element) }.map { $0.offset + 1 }
+    #expect(found == numbers)
+  }
+
   @Test func `an id matches in the form that the sender wrote`() throws {
     let push = push(["aps": [:]])
     let id = push.id.description
