@@ -331,6 +331,45 @@ def test_a_recording_is_compared(start, tmp_path):
     assert fields["/payload/aps/alert/title"] == '"Tram"'
 
 
+def recording(path, tests):
+    """Writes a recording of the pushes with some titles for each token."""
+    lines = [{"token": token, "payload": {"aps": {"alert": {"title": title}}}, "topic": "com.example.train", "status": 200}
+             for token, titles in tests for title in titles]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def compared(before, after):
+    done = run("test-diff", before, after, "--json")
+    return done.code, [(change["kind"], change["token"], change["place"]) for change in done.records]
+
+
+def test_a_missing_push_does_not_change_the_pushes_after_it(tmp_path):
+    titles = [f"Nr {number}" for number in range(50)]
+    one = recording(tmp_path / "one", [("ab", titles)])
+    assert compared(one, recording(tmp_path / "two", [("ab", titles[:20] + titles[21:])])) == (1, [("missing", "ab", 21)])
+    more = recording(tmp_path / "three", [("ab", ["new", *titles[:30], "Nr 30!", *titles[31:]])])
+    assert compared(one, more) == (1, [("added", "ab", 1), ("changed", "ab", 32)])
+    # Each push differs, and one is missing.
+    other = recording(tmp_path / "four", [("ab", [title for title in titles if title != "Nr 7"])])
+    other.write_text(other.read_text().replace('"status": 200', '"status": 410'))
+    code, changes = compared(one, other)
+    assert code == 1 and ("missing", "ab", 8) in changes and len(changes) == 50
+
+
+def test_a_new_test_does_not_change_the_tests_after_it(tmp_path):
+    before = recording(tmp_path / "one", [(f"a{number}", [f"Nr {number}", "again"]) for number in range(20)])
+    tests = [(f"b{number}", [f"Nr {number}", "again"]) for number in range(20)]
+    after = recording(tmp_path / "two", [*tests[:5], ("cc", ["new"]), *tests[5:]])
+    assert compared(before, after) == (1, [("added", "cc", 1)])
+    assert compared(after, before) == (1, [("missing", "cc", 1)])
+    # Beyond the limit of the comparison, pushes are paired by position.
+    many = recording(tmp_path / "three", [("ab", [f"Nr {number}" for number in range(600)])])
+    others = recording(tmp_path / "four", [("ab", [f"No {number}" for number in range(601)])])
+    code, changes = compared(many, others)
+    assert code == 1 and len(changes) == 601 and changes[-1] == ("added", "ab", 601)
+
+
 def test_test_run_passes_the_environment_and_the_status(tmp_path):
     script = 'test -f "$APNS_CA" && echo "$APNS_URL $PUSHGATEWAY_TEST_URL"; exit 7'
     done = run("test-run", "--", "sh", "-c", script)

@@ -13,6 +13,8 @@ struct ExpectationResult: Sendable {
   let expectation: PushExpectation
   let isFulfilled: Bool
   let matched: [RecordedPush]
+  /// The pushes that do not match with the fewest differences, of equal ones the last; empty if the expectation is fulfilled.
+  let nearest: [(push: RecordedPush, differences: [Difference])]
   let view: PushRecorder.View
 
   /// The maximum number of ``nearest`` pushes.
@@ -20,19 +22,24 @@ struct ExpectationResult: Sendable {
 
   init(_ expectation: PushExpectation, isFulfilled: Bool, _ view: PushRecorder.View) {
     (self.expectation, self.isFulfilled, self.view) = (expectation, isFulfilled, view)
-    matched = view.pushes.filter(expectation.isMet)
+    var matched: [RecordedPush] = []
+    var others: [(push: RecordedPush, differences: [Difference])] = []
+    for push in view.pushes {
+      // A regular expression takes time: it is compared once with each push.
+      let differences = ExpectationResult.differences(of: push, from: expectation)
+      if differences.isEmpty {
+        matched.append(push)
+      } else if !isFulfilled {
+        others.append((push, differences))
+      }
+    }
+    others.sort { ($0.differences.count, -$0.push.number) < ($1.differences.count, -$1.push.number) }
+    self.matched = matched
+    nearest = Array(others.prefix(ExpectationResult.nearestCount))
   }
 
-  /// The pushes that do not match with the fewest differences, of equal ones the last.
-  var nearest: [(push: RecordedPush, differences: [Difference])] {
-    let others = view.pushes.filter { !expectation.isMet(by: $0) }
-    return others.map { ($0, differences(of: $0)) }
-      .sorted { ($0.1.count, -$0.0.number) < ($1.1.count, -$1.0.number) }
-      .prefix(ExpectationResult.nearestCount).map { (push: $0.0, differences: $0.1) }
-  }
-
-  /// Returns the conditions that a push does not meet.
-  func differences(of push: RecordedPush) -> [Difference] {
+  /// Returns the conditions that a push does not meet; none if the expectation includes it.
+  private static func differences(of push: RecordedPush, from expectation: PushExpectation) -> [Difference] {
     var differences = expectation.conditions.filter { !$0.isMet(by: push) }.map {
       Difference(field: $0.name, expected: $0.expected, found: $0.field.value(in: push))
     }

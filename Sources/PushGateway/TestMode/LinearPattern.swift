@@ -107,12 +107,12 @@ struct LinearPattern: Sendable {
   /// Returns true if a part of the text matches.
   func isFound(in text: String) -> Bool {
     let scalars = Array(text.unicodeScalars)
-    var active = Marks(states.count)
+    var (active, following) = (Marks(states.count), Marks(states.count))
     for position in 0...scalars.count {
       // A match may begin at each character.
       if follow(first, at: position, of: scalars.count, into: &active) { return true }
       guard position < scalars.count else { return false }
-      var following = Marks(states.count)
+      following.removeAll()
       for number in active.numbers {
         ReadingSteps.add()
         guard case .characters(let characters, let next) = states[number], characters.contains(scalars[position]) else {
@@ -120,7 +120,7 @@ struct LinearPattern: Sendable {
         }
         if follow(next, at: position + 1, of: scalars.count, into: &following) { return true }
       }
-      active = following
+      swap(&active, &following)
     }
     return false
   }
@@ -129,24 +129,28 @@ struct LinearPattern: Sendable {
   ///
   /// - Returns: true if the pattern is matched.
   private func follow(_ number: Int, at position: Int, of count: Int, into marks: inout Marks) -> Bool {
-    var pending = [number]
-    while let number = pending.popLast() {
+    marks.pending.append(number)
+    while let number = marks.pending.popLast() {
       ReadingSteps.add()
       guard marks.add(number) else { continue }
       switch states[number] {
       case .accepted: return true
       case .characters: break
-      case .start(let next): if position == 0 { pending.append(next) }
-      case .end(let next): if position == count { pending.append(next) }
-      case .split(let one, let two): pending += [two, one]
+      case .start(let next): if position == 0 { marks.pending.append(next) }
+      case .end(let next): if position == count { marks.pending.append(next) }
+      case .split(let one, let two):
+        marks.pending.append(two)
+        marks.pending.append(one)
       }
     }
     return false
   }
 
-  /// A set of states.
+  /// A set of states. It is used for many characters, so that a character allocates no memory.
   private struct Marks {
     private(set) var numbers: [Int] = []
+    /// The states that have to be added.
+    var pending: [Int] = []
     private var isMarked: [Bool]
 
     init(_ count: Int) { isMarked = [Bool](repeating: false, count: count) }
@@ -157,6 +161,11 @@ struct LinearPattern: Sendable {
       isMarked[number] = true
       numbers.append(number)
       return true
+    }
+
+    mutating func removeAll() {
+      for number in numbers { isMarked[number] = false }
+      numbers.removeAll(keepingCapacity: true)
     }
   }
 

@@ -1,8 +1,12 @@
+import PushCore
+
 /// One condition on a field of a push.
 struct PushCondition: Sendable {
   /// The comparison with the value of the field.
   enum Test: Sendable {
     case equals(JSONValue)
+    /// The value of a query, which has no types: a number, true or false, or a text with the same characters.
+    case isWritten(JSONValue, text: String)
     case contains(String)
     case matches(LinearPattern, text: String)
   }
@@ -16,7 +20,7 @@ struct PushCondition: Sendable {
 
   let name: String
   let field: PushField
-  let test: Test
+  private(set) var test: Test
 
   /// Reads a condition.
   ///
@@ -32,7 +36,9 @@ struct PushCondition: Sendable {
     }
     (self.name, self.field) = (name, field)
     if mark == nil {
-      test = .equals(value)
+      // The record has the form of the answer: a sender may write the same id in another one.
+      let id = field == .id ? value.text.flatMap { APNSID($0) } : nil
+      test = .equals(id.map { .string($0.description) } ?? value)
       return
     }
     guard let text = value.text else { throw Invalid(field: key, problem: "expected a text after \"\(key)\"") }
@@ -44,6 +50,21 @@ struct PushCondition: Sendable {
       test = .matches(try LinearPattern(text), text: text)
     } catch {
       throw Invalid(field: key, problem: "the regular expression can't be used: \(error.description)")
+    }
+  }
+
+  /// Reads a condition of a query.
+  ///
+  /// - Parameter text: the value as a number, `true`, `false` or `null`, or any other text.
+  init(query key: String, _ text: String, _ parser: JSONParser) throws(Invalid) {
+    try self.init(key, .string(text))
+    guard case .equals = test else { return }
+    switch JSONValue(parsing: Array(text.utf8), by: parser) {
+    case .null?: test = .equals(.null)
+    case .integer(let number)?: test = .isWritten(.integer(number), text: text)
+    case .number(let number)?: test = .isWritten(.number(number), text: text)
+    case .bool(let flag)?: test = .isWritten(.bool(flag), text: text)
+    default: break
     }
   }
 
@@ -59,7 +80,7 @@ struct PushCondition: Sendable {
   /// The value, the pattern or the part that is expected.
   var expected: JSONValue {
     switch test {
-    case .equals(let value): value
+    case .equals(let value), .isWritten(let value, _): value
     case .contains(let text), .matches(_, let text): .string(text)
     }
   }
@@ -70,8 +91,19 @@ struct PushCondition: Sendable {
     switch test {
     case .equals(.null): return found == nil || found == .null
     case .equals(let value): return found.map { $0.equals(value) } ?? false
-    case .contains(let part): return found?.text.map { part.isEmpty || $0.contains(part) } ?? false
-    case .matches(let pattern, _): return found?.text.map(pattern.isFound) ?? false
+    case .isWritten(let value, let text): return found.map { $0.equals(value) || $0.text == text } ?? false
+    case .contains(let part): return PushCondition.text(of: found).map { part.isEmpty || $0.contains(part) } ?? false
+    case .matches(let pattern, _): return PushCondition.text(of: found).map(pattern.isFound) ?? false
+    }
+  }
+
+  /// Returns a value as text, as in its JSON; nil for a missing one, an array or an object.
+  private static func text(of value: JSONValue?) -> String? {
+    switch value {
+    case .integer(let number)?: String(number)
+    case .number(let number)?: String(number)
+    case .bool(let flag)?: String(flag)
+    default: value?.text
     }
   }
 }

@@ -58,7 +58,12 @@ struct PushReport: Sendable {
 
   private static func line(_ push: RecordedPush, following: RecordedPush?, same: RecordedPush?) -> Line {
     let demand = SenderDemand(push)
-    let next = demand == .forgetToken ? following : same
+    let next =
+      switch demand {
+      case .forgetToken: following
+      case .correct: same.flatMap { $0.isRepetition(of: push) ? $0 : nil }
+      default: same
+      }
     let verdict = verdict(push, demand, next)
     return Line(
       push: push, verdict: verdict, expected: demand.words(for: push), words: words(push, demand, verdict, next),
@@ -144,6 +149,13 @@ extension PushReport.Line {
 extension RecordedPush {
   /// The seconds from the end of the request to the arrival of another.
   fileprivate func pause(before next: RecordedPush) -> Double { (next.arrived - (ended ?? arrived)) / .seconds(1) }
+
+  /// Returns true if nothing was corrected: the requests have the same content and the same fields but `apns-id`.
+  fileprivate func isRepetition(of other: RecordedPush) -> Bool {
+    func fields(_ push: RecordedPush) -> [String: String] { push.headers.filter { $0.key != "apns-id" } }
+    return method == other.method && path == other.path && size == other.size && payload == other.payload
+      && sender.tokenHash == other.sender.tokenHash && fields(self) == fields(other)
+  }
 
   /// The last injected fault in words; nil for none.
   fileprivate var fault: String? { events.last { $0.event == .fault }?.detail }

@@ -2,7 +2,7 @@
 enum PushState: String, Sendable, CaseIterable {
   /// The sender got 200.
   case accepted
-  /// The device showed or played a part of it.
+  /// The device showed the alert. Other parts count only if the preferences of the user did not remove an alert.
   case presented
   /// The preferences of the user removed a part of it.
   case suppressed

@@ -107,10 +107,13 @@ struct RecordedPush: Sendable {
       Finding(rule: finding.rule, pointer: finding.pointer, message: finding.message, isRefused: isRefused))
   }
 
+  /// True if the preferences of the user removed the alert.
+  private var isWithoutAlert: Bool { suppressed.contains { $0.part == .alert } }
+
   func isIn(_ state: PushState) -> Bool {
     switch state {
     case .accepted: outcome.isAcceptance
-    case .presented: !presented.isEmpty
+    case .presented: !presented.isEmpty && (presented.contains(Part.alert.rawValue) || !isWithoutAlert)
     case .suppressed: !suppressed.isEmpty
     case .refused: outcome == .refused
     case .any: true

@@ -16,6 +16,7 @@ struct TestAPI: Sendable {
     return table.map { route in
       Router.Route(route.method, route.path, isWaiting: route.isWaiting) { request in
         try TestAPI.admit(request, allowsOtherHosts: allowsOtherHosts)
+        try route.check(request.query)
         return try await route.serve(request)
       }
     }

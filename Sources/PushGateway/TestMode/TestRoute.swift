@@ -30,10 +30,20 @@ struct TestRoute: Sendable {
   /// The operation in a few words.
   var summary: String
   var query: [Parameter] = []
+  /// True if the query may have conditions on fields too, which the route checks itself.
+  var takesConditions = false
   /// The schema of the request's body; nil without a body.
   var body: JSONValue?
   var answers: [Answer]
   /// True if the route may wait for an event: over HTTP/2 the wait ends with its stream.
   var isWaiting = false
   var serve: Router.Serve
+
+  /// Refuses a parameter that the route does not have: a misspelled one would be ignored.
+  func check(_ query: [String: String]) throws(Problem) {
+    let names = Set(self.query.map(\.name))
+    if !takesConditions, let name = query.keys.filter({ !names.contains($0) }).min() {
+      throw TestRequestBody.problem(name, "unknown parameter: omit it")
+    }
+  }
 }

@@ -41,8 +41,8 @@ struct RecordingDiff {
 
   /// Compares recordings, each with one push a line.
   ///
-  /// Pushes are compared in the order of arrival for each token. Tokens that differ in both recordings are paired in the order
-  /// of their first push: tests get new tokens in each run.
+  /// The pushes to each token are paired in the order of arrival, so that their differences are smallest. Tokens that differ in
+  /// both recordings are paired in the same way by their pushes: tests get new tokens in each run.
   ///
   /// - Throws: ``CommandFailure`` for a line that is not a push.
   init(_ before: [UInt8], _ after: [UInt8]) throws(CommandFailure) {
@@ -56,9 +56,11 @@ struct RecordingDiff {
       let other = two.first { $0.token == group.token }?.pushes ?? []
       changes += RecordingDiff.changes(group.token, group.pushes, other)
     }
-    for index in 0..<max(others.0.count, others.1.count) {
-      let before = others.0.indices.contains(index) ? others.0[index] : nil
-      let after = others.1.indices.contains(index) ? others.1[index] : nil
+    let pairs = RecordingAlignment.pairs(others.0.count, others.1.count) {
+      RecordingDiff.difference(others.0[$0].pushes, others.1[$1].pushes)
+    }
+    for pair in pairs {
+      let (before, after) = (pair.before.map { others.0[$0] }, pair.after.map { others.1[$0] })
       changes += RecordingDiff.changes(after?.token ?? before?.token ?? "", before?.pushes ?? [], after?.pushes ?? [])
     }
     self.changes = changes
@@ -115,19 +117,34 @@ struct RecordingDiff {
   }
 
   private static func changes(_ token: String, _ before: [Fields], _ after: [Fields]) -> [Change] {
-    (0..<max(before.count, after.count)).compactMap { index -> Change? in
-      let name = token.isEmpty ? nil : token
-      guard before.indices.contains(index) else {
-        return Change(kind: .added, token: name, place: index + 1, fields: [])
+    let name = token.isEmpty ? nil : token
+    let pairs = RecordingAlignment.pairs(before.count, after.count) { difference(before[$0], after[$1]) }
+    return pairs.compactMap { pair -> Change? in
+      guard let old = pair.before else {
+        return pair.after.map { Change(kind: .added, token: name, place: $0 + 1, fields: []) }
       }
-      guard after.indices.contains(index) else {
-        return Change(kind: .missing, token: name, place: index + 1, fields: [])
-      }
-      let (one, two) = (before[index], after[index])
-      let fields = Set(one.keys).union(two.keys).sorted().filter { one[$0] != two[$0] }
-        .map { Field(field: $0, before: one[$0], after: two[$0]) }
-      return fields.isEmpty ? nil : Change(kind: .changed, token: name, place: index + 1, fields: fields)
+      guard let new = pair.after else { return Change(kind: .missing, token: name, place: old + 1, fields: []) }
+      let (one, two) = (before[old], after[new])
+      let fields = differing(one, two).sorted().map { Field(field: $0, before: one[$0], after: two[$0]) }
+      return fields.isEmpty ? nil : Change(kind: .changed, token: name, place: new + 1, fields: fields)
     }
+  }
+
+  private static func differing(_ one: Fields, _ two: Fields) -> Set<String> {
+    Set(one.keys).union(two.keys).filter { one[$0] != two[$0] }
+  }
+
+  /// Returns the share of differing fields, in the unit of ``RecordingAlignment``; 0 only for equal pushes.
+  private static func difference(_ one: Fields, _ two: Fields) -> Int {
+    if one == two { return 0 }
+    let count = differing(one, two).count
+    let equal = one.count { two[$0.key] == $0.value }
+    return max(1, RecordingAlignment.maximumDifference * count / (count + equal))
+  }
+
+  /// Returns the difference of the first pushes to two tokens; 0 only if all pushes are equal.
+  private static func difference(_ one: [Fields], _ two: [Fields]) -> Int {
+    one == two ? 0 : max(1, difference(one.first ?? [:], two.first ?? [:]))
   }
 }
 

@@ -80,6 +80,26 @@ import Testing
       let second = ReadingSteps.taken { isMet = expectation.isMet(by: push, &known) }
       #expect(second == 0 && isMet)
     }
+
+    @Test(arguments: [true, false])
+    func `the result of an expectation compares a regular expression once with each push`(_ isFulfilled: Bool) throws {
+      var expectation = PushExpectation()
+      expectation.conditions = try PushCondition.list(["title~": "(a|b)*d"])
+      let pushes = (1...5).map { number in
+        var push = RecordedPush.sample(number)
+        push.payload = ["aps": ["alert": ["title": .string(String(repeating: "ab", count: 100) + "c")]]]
+        return push
+      }
+      let once = ReadingSteps.taken { for push in pushes { #expect(!expectation.isMet(by: push)) } }
+      let view = PushRecorder.View(pushes: pushes, last: 5, dropped: 0)
+      var result: ExpectationResult?
+      let taken = ReadingSteps.taken {
+        result = ExpectationResult(expectation, isFulfilled: isFulfilled, view)
+        _ = result?.nearest
+      }
+      #expect(once > 1000 && taken == once)
+      #expect(result?.nearest.map { $0.push.number } == (isFulfilled ? [] : [5, 4, 3]))
+    }
   #endif
 
   @Test func `a JSON pointer names a value`() {

@@ -135,6 +135,21 @@ import Testing
     #expect(report([wrong, wrong]).lines.map(\.verdict) == [.retried, .mistake])
   }
 
+  @Test func `a corrected request is no retry of the wrong one`() {
+    func wrong(_ priority: String, key: Int = 1) -> (inout RecordedPush) -> Void {
+      { push in
+        refused("BadPriority", 400)(&push)
+        push.headers["apns-priority"] = priority
+        push.headers["apns-id"] = push.id.description
+        push.sender.tokenHash = key
+      }
+    }
+    #expect(report([wrong("7"), wrong("7")]).lines.map(\.verdict) == [.retried, .mistake])
+    #expect(report([wrong("7"), wrong("8")]).lines.map(\.verdict) == [.mistake, .mistake])
+    #expect(report([wrong("7"), wrong("7", key: 2)]).lines.map(\.verdict) == [.mistake, .mistake])
+    #expect(report([wrong("7"), accepted()]).lines.map(\.words) == ["400 BadPriority (push 1): the request is wrong"])
+  }
+
   @Test func `a refusal by a rule names the rule`() {
     let line = report([
       { push in
