@@ -58,7 +58,9 @@ test-packages: packages
 	@scripts/install-packages chromium || echo "Chromium can't be had: the tests of the page in a browser are skipped."
 
 bench-packages: packages
-	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3
+	@scripts/install-packages nghttp2-client nghttp2-server openssl nginx libnginx-mod-nchan mosquitto gcc util-linux python3 \
+	  redis-server rabbitmq-server postgresql beanstalkd
+	@scripts/nats-server >/dev/null
 
 debug: packages
 	@scripts/build --product pushcli

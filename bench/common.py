@@ -277,13 +277,20 @@ def nghttpd(folder, port, state, root):
         port, folder)
 
 
-def peerload():
-    """The load client for servers that speak no HTTP/2, built when it is needed."""
-    program, source = OUT / "peerload", ROOT / "bench" / "peers" / "peerload.c"
+def compiled(name, *sources):
+    """A load client of bench/peers, built when it is needed."""
+    program, folder = OUT / name, ROOT / "bench" / "peers"
     OUT.mkdir(parents=True, exist_ok=True)
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["gcc", "-O2", "-o", program, source, "-lssl", "-lcrypto"], check=True)
+    files = [folder / source for source in sources]
+    headers = [file for file in folder.glob("*.h")]
+    if not program.exists() or program.stat().st_mtime < max(file.stat().st_mtime for file in files + headers):
+        subprocess.run(["gcc", "-O2", "-o", program, *files, "-lssl", "-lcrypto"], check=True)
     return program
+
+
+def peerload():
+    """The load client for servers that speak no HTTP/2."""
+    return compiled("peerload", "peerload.c")
 
 
 def drive(kind, server, state, devices, publishers=4, window=100, seconds=5, size=200, rate=None):
