@@ -153,7 +153,7 @@ extension AdDetector {
   /// The contribution of each unit to the score. Each range costs the same, whatever its length.
   private struct UnitWeights {
     /// The integer that stands for 1. Sums of integers are exact, so that a unit without a contribution has the weight 0.
-    private static let one: Float = 1 << 24
+    private static let one: Float = 16_777_216
     /// The differences between units, until ``sum()``; then the sums of the weights of all units before each one.
     private var values: [Int64]
 
