@@ -33,7 +33,7 @@ struct Corpus {
   private static let expansions = 14
   private static let unseenExpansions = 4
   /// The weight of a text of the files `real….txt`, and the number of its variants, if it has slots.
-  private static let textWeight = ProcessInfo.processInfo.environment["TW"].flatMap(Float.init) ?? 4
+  private static let textWeight: Float = 4
   private static let variants = 3
 
   /// Reads `train.tsv`, `dev.tsv` and their sources in `data`, and creates texts from the templates in `texts`.

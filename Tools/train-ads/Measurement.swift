@@ -14,15 +14,9 @@ struct Measurement {
   init(_ corpus: Corpus) {
     let whole = Trainer.train(corpus.training) { _ in }
     let scored =
-      (ProcessInfo.processInfo.environment["FAST"] != nil ? [] : TrainAds.byFolds(corpus)) + Evaluation(whole).score(corpus.unseen)
+      TrainAds.byFolds(corpus) + Evaluation(whole).score(corpus.unseen)
       + TrainAds.bySources(corpus, corpus.development + corpus.foreign, whole)
     self.scored = scored.filter { $0.example.label == .promo } + Self.ordinary(scored)
-    if let path = ProcessInfo.processInfo.environment["DUMP"] {
-      let lines = self.scored.map {
-        "\(Self.group($0.example))\t\($0.example.label)\t\($0.score)\t\($0.example.kind)\t\($0.example.texts.joined(separator: " // "))"
-      }
-      try? lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
-    }
   }
 
   private static func group(_ example: Example) -> String {

@@ -1,4 +1,3 @@
-import Foundation
 import PushPolicy
 
 /// Logistic regression over n-grams, concepts and pairs of concepts, in two rounds: over all n-grams, to select the
@@ -28,16 +27,16 @@ struct Trainer {
   }
 
   /// The minimum number of texts with an n-gram. Rarer n-grams are ignored.
-  private static let minimumFrequency = ProcessInfo.processInfo.environment["MF"].flatMap(Int32.init) ?? 3
-  private static let bucketCount = ProcessInfo.processInfo.environment["BC"].flatMap(Int.init) ?? 7_900
+  private static let minimumFrequency = 2
+  private static let bucketCount = 20_000
   private static let rate: Float = 0.12
-  private static let gramDecay = ProcessInfo.processInfo.environment["GD"].flatMap(Float.init) ?? 4e-4
+  private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5
   private static let rounds = (first: 6, second: 6)
   /// The training of the second model, and its weight in the score.
-  private static let characterRounds = ProcessInfo.processInfo.environment["CR"].flatMap(Int.init) ?? 8
-  private static let characterDecay = ProcessInfo.processInfo.environment["CD"].flatMap(Float.init) ?? 1e-4
-  private static let characterWeight = ProcessInfo.processInfo.environment["CW"].flatMap(Float.init) ?? 0.4
+  private static let characterRounds = 8
+  private static let characterDecay: Float = 1e-4
+  private static let characterWeight: Float = 0.8
 
   static func train(_ examples: [Example], log: (String) -> Void) -> AdModel {
     let detector = AdDetector(model: .blank)
