@@ -64,7 +64,7 @@ struct WebPushOpener {
     guard let alert = notification.alert else { return false }
     let detector = self.detector ?? AdDetector()
     self.detector = detector
-    return detector.assess(alert).outcome != .pass
+    return detector.assess(alert) != .pass
   }
 
   /// Returns a line of a push with another presentation and payload, which are its last members; nil without a presentation.

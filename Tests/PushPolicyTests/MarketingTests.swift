@@ -147,7 +147,7 @@ struct MixedMessageTests {
       + "is in your account."
     let alert = alert("Order Shipped", "\(news) \(offer)")
     #expect(detector.assess([alert.title, alert.body]).outcome != .refuse, "the whole is mostly ordinary")
-    #expect(detector.assess(alert).outcome == .refuse)
+    #expect(detector.assess(alert) == .refuse)
     let violation = detector.violation(of: alert)
     #expect(violation.message.contains(#"("\#(offer)")"#), "\(violation.message)")
     #expect(!violation.evidence.isEmpty)
@@ -157,7 +157,7 @@ struct MixedMessageTests {
     "Your order 4711 has shipped. It arrives Friday.", "您的订单已发货。预计周五送达。", "Done.", "", "...", "One\n\nTwo",
   ])
   func `A9: ordinary sentences stay ordinary`(_ body: String) {
-    #expect(detector.assess(alert("Order Shipped", body)).outcome != .refuse)
+    #expect(detector.assess(alert("Order Shipped", body)) != .refuse)
   }
 
   @Test(

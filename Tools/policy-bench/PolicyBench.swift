@@ -49,8 +49,8 @@ struct PolicyBench {
     let detector = AdDetector()
     for item in verdicts {
       guard let alert = notification(item.payload).alert else { preconditionFailure("the payload has an alert") }
-      precondition(detector.assess(alert).outcome == item.outcome, "\(item.name): expected \(item.outcome)")
-      let (time, allocations) = measure { detector.assess(alert).outcome == .pass ? 1 : 0 }
+      precondition(detector.assess(alert) == item.outcome, "\(item.name): expected \(item.outcome)")
+      let (time, allocations) = measure { detector.assess(alert) == .pass ? 1 : 0 }
       let isBad = time >= verdictBound || allocations > 0
       hasFailed = hasFailed || isBad
       show("\(item.name), \(item.payload.utf8.count) bytes", time, allocations, isBad ? "  too much" : "")

@@ -28,10 +28,13 @@ struct Corpus {
 
   /// The weight of fraud, which resembles both advertising and the alerts that it imitates.
   private static let scamWeight: Float = 0.25
-  /// The weight of a template, and the number of texts per template for training and for evaluation.
-  private static let templateWeight: Float = 2
+  /// The weight of all texts of a template, and their number for training and for evaluation.
+  private static let templateWeight: Float = 28
   private static let expansions = 14
   private static let unseenExpansions = 4
+  /// The weight of a text of the files `real….txt`, and the number of its variants, if it has slots.
+  private static let textWeight: Float = 4
+  private static let variants = 3
 
   /// Reads `train.tsv`, `dev.tsv` and their sources in `data`, and creates texts from the templates in `texts`.
   init(data: URL, texts: URL) throws {
@@ -46,7 +49,8 @@ struct Corpus {
     var random = Random(seed: 20)
     for template in grammar.templates {
       var seen: Set<[String]> = []
-      for _ in 0..<(template.fold == nil ? Self.unseenExpansions : Self.expansions) {
+      let count = template.fold == nil ? Self.unseenExpansions : template.isText ? Self.variants : Self.expansions
+      for _ in 0..<count {
         let texts = grammar.expand(template, &random)
         guard seen.insert(texts).inserted else { continue }
         let example = Example(
@@ -56,7 +60,7 @@ struct Corpus {
       if template.fold != nil {
         // The weight of a template does not depend on the number of its texts.
         for index in (training.count - seen.count)..<training.count {
-          training[index].weight = Float(Self.expansions) / Float(seen.count) * Self.templateWeight
+          training[index].weight = (template.isText ? Self.textWeight : Self.templateWeight) / Float(seen.count)
         }
       }
     }

@@ -5,7 +5,7 @@ import Foundation
 /// A file has sections such as `[ok en bank]`: label, language, kind. Each line is a template. `(a|b|)` stands for one
 /// of its alternatives, `{slot}` is replaced, and ` // ` separates a title from its body. A section `[slot name en]`
 /// lists the values of a slot, one per line. Slots of the language `*` are for all languages. Files `judge….txt` are
-/// never used for training.
+/// never used for training. The lines of files `real….txt` are texts rather than templates: most have no slots.
 struct Grammar {
   struct Template {
     var label: Label
@@ -14,6 +14,8 @@ struct Grammar {
     var text: String
     /// The fold of the template, below ``foldCount``. Nil if the template is never used for training.
     var fold: Int?
+    /// True for a text, which stands for less than a template.
+    var isText: Bool
   }
 
   private(set) var templates: [Template] = []
@@ -44,7 +46,7 @@ struct Grammar {
         templates.append(
           Template(
             label: label, language: header[1], kind: header[2], text: String(line),
-            fold: name.hasPrefix("judge") ? nil : index % Self.foldCount))
+            fold: name.hasPrefix("judge") ? nil : index % Self.foldCount, isText: name.hasPrefix("real")))
         index += 1
       } else {
         throw TrainingError("\(name):\(number + 1): a line outside a section")

@@ -6,7 +6,7 @@ import PushPolicy
 ///     train-ads train DATA TEXTS MODEL      trains the model and writes it
 ///     train-ads evaluate DATA TEXTS [N]     prints tables for the embedded model, and its N worst mistakes of each kind
 ///     train-ads measure DATA TEXTS [N]      prints the recall on texts of unknown origin, with one threshold for all;
-///                                           then the largest score that the characters of a sentence add with the
+///                                           then the largest score that the characters of a short text add with the
 ///                                           embedded model, with an error if it exceeds the bound of the detector
 ///     train-ads judge FILE                  prints the same for rows `label, language, kind, text` of a file
 ///     train-ads bench DATA                  prints the number of texts per second on one core
@@ -124,7 +124,7 @@ struct TrainAds {
     }
   }
 
-  /// Prints the largest score that the characters of a sentence of all texts add with the embedded model.
+  /// Prints the largest score that the characters of a short text or a sentence add with the embedded model.
   ///
   /// - Throws: ``TrainingError`` if it exceeds the bound, below which the detector does not read the characters.
   private static func measureCharacters(_ corpus: Corpus) throws {
@@ -132,10 +132,10 @@ struct TrainAds {
     let examples = corpus.training + corpus.development + corpus.foreign + corpus.unseen
     let scores = examples.flatMap(\.texts).compactMap { detector.largestCharacterScore(of: $0) }
     let (largest, bound) = (scores.max() ?? 0, AdDetector.maximumCharacterScore)
-    print("\nlargest score of the characters of a sentence: \(largest), bound: \(bound)")
+    print("\nlargest score of the characters of a short text: \(largest), bound: \(bound)")
     guard largest <= bound else {
       throw TrainingError(
-        "the characters of a sentence add \(largest), expected at most \(bound): raise maximumCharacterScore")
+        "the characters of a text add \(largest), expected at most \(bound): raise maximumCharacterScore")
     }
   }
 

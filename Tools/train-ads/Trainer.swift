@@ -27,8 +27,8 @@ struct Trainer {
   }
 
   /// The minimum number of texts with an n-gram. Rarer n-grams are ignored.
-  private static let minimumFrequency = 3
-  private static let bucketCount = 7_900
+  private static let minimumFrequency = 2
+  private static let bucketCount = 20_000
   private static let rate: Float = 0.12
   private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5
@@ -36,7 +36,7 @@ struct Trainer {
   /// The training of the second model, and its weight in the score.
   private static let characterRounds = 8
   private static let characterDecay: Float = 1e-4
-  private static let characterWeight: Float = 0.4
+  private static let characterWeight: Float = 0.8
 
   static func train(_ examples: [Example], log: (String) -> Void) -> AdModel {
     let detector = AdDetector(model: .blank)

@@ -19,7 +19,7 @@ struct AdVerdicts {
   mutating func outcome(of alert: PushNotification.Alert) -> AdAssessment.Outcome {
     let index = AdVerdicts.index(of: alert)
     if let known = indexes[index], known.alert == alert { return known.outcome }
-    let outcome = detector.assess(alert).outcome
+    let outcome = detector.assess(alert)
     indexes[index] = Entry(alert: alert, outcome: outcome)
     return outcome
   }

@@ -63,7 +63,7 @@ enum AdCharacters {
 
     @inline(__always)
     private func hash(_ characters: UInt64, _ size: UInt64) -> UInt32 {
-      UInt32(truncatingIfNeeded: ((characters ^ size << 13) &* 0xFF51_AFD7_ED55_8CCD) >> 48)
+      UInt32(truncatingIfNeeded: ((characters ^ size << 13) &* 0xFF51_AFD7_ED55_8CCD) >> 46)
     }
   }
 }

@@ -13,6 +13,9 @@ package enum AdConcept: Int, CaseIterable {
   case code, secrecy, security, debit, credit, account, order, parcel, build, incident, appointment, transport, weather
   case message, personal, approval, status, userAlert, medical, school, home, news, renewal, question, ticket, workTerm
 
+  /// All concepts of advertising, as bits.
+  static let advertising: UInt64 = 1 << UInt64(AdConcept.code.rawValue) - 1
+
   /// The name of the concept in evidence.
   package var name: String {
     switch self {

@@ -3,22 +3,21 @@ extension AdDetector {
   /// strings file of an app may show.
   ///
   /// An alert that announces a transaction and makes an offer is an ad, although most of its text is ordinary: a
-  /// sentence that would be refused alone decides.
-  package func assess(_ alert: PushNotification.Alert) -> AdAssessment {
+  /// sentence that would be refused alone decides. Without a phrase of advertising, no sentence makes an offer.
+  package func assess(_ alert: PushNotification.Alert) -> AdAssessment.Outcome {
     let whole = assess(whole: alert)
-    if whole.outcome == .refuse { return whole }
-    guard refusedSentence(of: alert) != nil else { return whole }
-    return AdAssessment(score: max(whole.score, Double(model.refuseThreshold)), outcome: .refuse)
+    if whole == .refuse || concepts & AdConcept.advertising == 0 { return whole }
+    return refusedSentence(of: alert) == nil ? whole : .refuse
   }
 
-  private func assess(whole alert: PushNotification.Alert) -> AdAssessment {
+  private func assess(whole alert: PushNotification.Alert) -> AdAssessment.Outcome {
     begin()
     if !alert.title.isEmpty { add(alert.title) }
     if !alert.subtitle.isEmpty { add(alert.subtitle) }
     if !alert.body.isEmpty { add(alert.body) }
     if case .title(let title) = alert.action { add(title) }
     for argument in alert.arguments { add(argument) }
-    return verdict()
+    return outcome(from: .hold)
   }
 
   /// Returns the first sentence that would be refused alone: of the body, else of the subtitle, else of the title.

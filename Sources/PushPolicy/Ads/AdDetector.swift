@@ -50,26 +50,37 @@ package final class AdDetector {
     return AdAssessment(score: Double(score), outcome: outcome(score))
   }
 
-  /// Returns true if the verdict on the texts that were added is a refusal, and reads their characters only if they can
-  /// decide.
-  func isRefused() -> Bool {
+  /// Returns the outcome of the verdict on the texts that were added, or `pass` if it is below `outcome`.
+  ///
+  /// Reads the characters, which take most of the time of a verdict, only if they can decide.
+  func outcome(from least: AdAssessment.Outcome) -> AdAssessment.Outcome {
     reader.tokenize()
     let score = tokenScore()
-    guard score >= model.refuseThreshold - Self.maximumCharacterScore else { return false }
-    return outcome(score + characterScore()) == .refuse
+    let threshold = least == .refuse ? model.refuseThreshold : model.holdThreshold
+    let isShort = reader.unitCount <= Self.shortSize
+    if isShort, score < threshold - Self.maximumCharacterScore { return .pass }
+    let outcome = outcome(score + characterScore())
+    return least == .refuse && outcome == .hold ? .pass : outcome
   }
 
-  /// The assumed bound of ``characterScore()``. `make measure-ads` prints the largest score of a sentence of the labeled
-  /// texts, and fails if it exceeds the bound.
+  /// The assumed bound of ``characterScore()`` for texts of at most ``shortSize`` units. `make measure-ads` prints the
+  /// largest score of the labeled texts, and fails if it exceeds the bound.
   package static let maximumCharacterScore: Float = 4
+  /// The maximum number of units of texts to which ``maximumCharacterScore`` applies. The characters of longer texts are
+  /// always read.
+  static let shortSize = 512
 
   private func outcome(_ score: Float) -> AdAssessment.Outcome {
     score >= model.refuseThreshold ? .refuse : score >= model.holdThreshold ? .hold : .pass
   }
 
+  /// The concepts of the texts of the last verdict, as bits.
+  private(set) var concepts: UInt64 = 0
+
   /// Returns the score without the characters.
   private func tokenScore() -> Float {
-    model.bias + gramScore() + model.conceptScale * Float(model.sum(ofConcepts: lexicon.concepts(reader)))
+    concepts = lexicon.concepts(reader)
+    return model.bias + gramScore() + model.conceptScale * Float(model.sum(ofConcepts: concepts))
   }
 
   private func gramScore() -> Float {

@@ -82,15 +82,13 @@ extension AdDetector {
   /// Their estimated weights reach `excess` together, with at most `count` runs; the whole rest if no run contributes.
   /// Reads the tokens of the last assessment.
   private func heaviestPassages(_ texts: [[UInt8]], _ count: Int, excess: Double) -> [Passage] {
-    var weights = [Float](repeating: 0, count: reader.unitCount + 1)
-    func spread(_ weight: Float, _ units: Range<Int32>) {
-      reader.countSteps(units.count)
-      for unit in units { weights[Int(unit)] += weight / Float(units.count) }
-    }
-    forEachWeight { spread($0, $1) }
+    var weights = UnitWeights(count: reader.unitCount)
+    forEachWeight { weights.add($0, to: $1) }
     let matches = matches()
     let concepts = conceptWeights(matches)
-    for match in matches { spread(concepts[match.concept.rawValue], match.units) }
+    for match in matches { weights.add(concepts[match.concept.rawValue], to: match.units) }
+    weights.sum()
+    reader.countSteps(reader.unitCount)
 
     var runs: [(units: Range<Int32>, weight: Float)] = []
     // If no single token contributes to an ad verdict, the one with the highest weight is removed first.
@@ -98,7 +96,7 @@ extension AdDetector {
     var isInRun = false
     for index in 0..<reader.tokenCount {
       let token = unsafe reader.tokens[index]
-      let weight = weights[Int(token.start)..<Int(token.end)].reduce(0, +)
+      let weight = weights.weight(of: token.start..<token.end)
       guard token.kind != .boundary, weight > 0 else {
         isInRun = false
         if token.kind != .boundary, least.map({ $0.weight < weight }) ?? true {
@@ -135,9 +133,12 @@ extension AdDetector {
     seen.removeAll()
     AdFeatures.forEach(reader) { gram, _, _ in if seen.insert(gram) { count += 1 } }
     let scale = model.gramScale / Self.spread(count)
-    AdFeatures.forEach(reader) { gram, start, end in
-      let weight = AdModel.weight(gram, in: model.buckets[AdModel.bucket(gram, model.buckets.count)])
-      if weight != 0 { body(scale * Float(weight), start..<end) }
+    let bucketCount = model.buckets.count
+    unsafe model.buckets.withUnsafeBufferPointer { buckets in
+      AdFeatures.forEach(reader) { gram, start, end in
+        let weight = unsafe AdModel.weight(gram, in: buckets[AdModel.bucket(gram, bucketCount)])
+        if weight != 0 { body(scale * Float(weight), start..<end) }
+      }
     }
     count = 0
     seen.removeAll()
@@ -146,6 +147,38 @@ extension AdDetector {
     AdCharacters.forEach(reader) { gram, start, end in
       let weight = model.characters[Int(gram)]
       if weight != 0, start < end { body(characterScale * Float(weight), start..<end) }
+    }
+  }
+
+  /// The contribution of each unit to the score. Each range costs the same, whatever its length.
+  private struct UnitWeights {
+    /// The integer that stands for 1. Sums of integers are exact, so that a unit without a contribution has the weight 0.
+    private static let one: Float = 16_777_216
+    /// The differences between units, until ``sum()``; then the sums of the weights of all units before each one.
+    private var values: [Int64]
+
+    init(count: Int) { values = Array(repeating: 0, count: count + 2) }
+
+    /// Distributes a weight evenly among units.
+    mutating func add(_ weight: Float, to units: Range<Int32>) {
+      guard !units.isEmpty else { return }
+      let part = Int64(weight / Float(units.count) * UnitWeights.one)
+      values[Int(units.lowerBound) + 1] += part
+      values[Int(units.upperBound) + 1] -= part
+    }
+
+    /// Computes the sums, after all weights were added.
+    mutating func sum() {
+      var (difference, sum): (Int64, Int64) = (0, 0)
+      for index in values.indices {
+        difference += values[index]
+        sum += difference
+        values[index] = sum
+      }
+    }
+
+    func weight(of units: Range<Int32>) -> Float {
+      Float(values[Int(units.upperBound)] - values[Int(units.lowerBound)]) / UnitWeights.one
     }
   }
 

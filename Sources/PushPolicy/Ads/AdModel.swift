@@ -12,11 +12,11 @@ package struct AdModel: Sendable {
   package static let version: UInt16 = 2
   package static let conceptCapacity = 64
   package static let pairCount = conceptCapacity * (conceptCapacity - 1) / 2
-  /// The number of weights of n-grams of characters: one for each value of their 16-bit hash.
-  package static let characterCount = 1 << 16
+  /// The number of weights of n-grams of characters: one for each value of their 18-bit hash.
+  package static let characterCount = 1 << 18
   package static let headerSize = 44
   /// The maximum size of a model in bytes.
-  package static let maximumSize = 160 * 1024
+  package static let maximumSize = 512 * 1024
   /// The minimum number of n-grams for the weighting: a text with fewer is weighted as if it had this many, so that
   /// one word has little influence.
   package static let minimumCount = 16

@@ -60,16 +60,19 @@ extension AdDetector {
     return nil
   }
 
-  /// Returns the largest score that the characters of a sentence of a text add, for the training program; nil if no
-  /// sentence is long enough to be assessed alone.
+  /// Returns the largest score that the characters of a text or of one of its sentences add, for the training program;
+  /// nil if none of them is short (``shortSize``) and long enough to be assessed alone.
   package func largestCharacterScore(of text: String) -> Float? {
     let bytes = text.utf8.span
     var position = 0
+    var range: Range<Int>? = 0..<bytes.count
     var largest: Float?
-    while let range = AdSentences.next(in: bytes, from: &position) {
-      guard range.count >= Self.minimumSentenceSize else { continue }
+    while let part = range {
+      range = AdSentences.next(in: bytes, from: &position)
+      guard part.count >= Self.minimumSentenceSize else { continue }
       begin()
-      add(bytes.extracting(range))
+      add(bytes.extracting(part))
+      guard reader.unitCount <= Self.shortSize else { continue }
       reader.tokenize()
       let score = characterScore()
       largest = max(largest ?? score, score)
@@ -82,7 +85,7 @@ extension AdDetector {
     guard sentence.count >= Self.minimumSentenceSize else { return false }
     begin()
     add(sentence)
-    return isRefused()
+    return outcome(from: .refuse) == .refuse
   }
 }
 

@@ -70,7 +70,7 @@ package final class PayloadLint {
   /// refuse it.
   private func advertising(of alert: PushNotification.Alert) -> [LintFinding] {
     let consequence: String
-    switch detector.assess(alert).outcome {
+    switch detector.assess(alert) {
     case .pass: return []
     case .hold: consequence = "this may be advertising: alert and sound are suppressed"
     case .refuse: consequence = "this is advertising: the push is refused"

@@ -129,7 +129,7 @@ struct PolicyExplain: AsyncParsableCommand {
       guard policyMode != "report", ads == "hold" || ads == "refuse", !push.isMarketing,
         let alert = push.notification.alert, preferences.apps[topic]?.advertising != true
       else { return .pass }
-      return AdDetector().assess(alert).outcome
+      return AdDetector().assess(alert)
     }
   }
 
