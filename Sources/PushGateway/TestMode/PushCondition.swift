@@ -1,4 +1,5 @@
 import PushCore
+import PushPolicy
 
 /// One condition on a field of a push.
 struct PushCondition: Sendable {

@@ -65,7 +65,7 @@ package final class AdDetector {
 
   /// The assumed bound of ``characterScore()`` for texts of at most ``shortSize`` units. `make measure-ads` prints the
   /// largest score of the labeled texts, and fails if it exceeds the bound.
-  package static let maximumCharacterScore: Float = 4
+  package static let maximumCharacterScore: Float = 7
   /// The maximum number of units of texts to which ``maximumCharacterScore`` applies. The characters of longer texts are
   /// always read.
   static let shortSize = 512

@@ -25,7 +25,7 @@ import Testing
         ]
       }
     for _ in 0..<2 {
-      for alert in alerts { #expect(verdicts.outcome(of: alert) == detector.assess(alert).outcome) }
+      for alert in alerts { #expect(verdicts.outcome(of: alert) == detector.assess(alert)) }
     }
     #expect(Set(alerts.map { verdicts.outcome(of: $0) }).count > 1)
   }

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `a pattern and a part are compared with the text of a number`() throws {
-    let push = push(["aps": ["badge": 42, "mutable-content": 1], "ratio": 0.5, "urgent": true, "list": [4]])
+    let push = push(["aps": ["badge": 42, "mutable-content": 1], "ratio": .number(0.5), "urgent": true, "list": [4]])
     for (name, text) in [
       ("badge~", "^4"), ("badge*", "2"), ("priority~", "^(5|10)$"), ("status~", "^2..$"), ("mutable-content~", "^1$"),
       ("payload./ratio~", "^0\\.5$"), ("payload./urgent~", "^true$"),

@@ -198,7 +198,7 @@ struct AdDetectorTests {
     let parser = JSONParser()
     func outcome(_ alert: String) throws -> AdAssessment.Outcome {
       let bytes = Array(#"{"aps":{"alert":\#(alert)}}"#.utf8)
-      return detector.assess(try #require(try parser.payload(bytes.span).notification.alert)).outcome
+      return detector.assess(try #require(try parser.payload(bytes.span).notification.alert))
     }
     let ad = Self.ads[0]
     #expect(try outcome(#""\#(ad)""#) == .refuse)
