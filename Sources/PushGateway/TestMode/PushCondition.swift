@@ -37,9 +37,7 @@ struct PushCondition: Sendable {
     }
     (self.name, self.field) = (name, field)
     if mark == nil {
-      // The record has the form of the answer: a sender may write the same id in another one.
-      let id = field == .id ? value.text.flatMap { APNSID($0) } : nil
-      test = .equals(id.map { .string($0.description) } ?? value)
+      test = .equals(value)
       return
     }
     guard let text = value.text else { throw Invalid(field: key, problem: "expected a text after \"\(key)\"") }
@@ -91,6 +89,8 @@ struct PushCondition: Sendable {
     let found = field.value(in: push)
     switch test {
     case .equals(.null): return found == nil || found == .null
+    // A sender may write an id in lowercase or uppercase letters.
+    case .equals(let value) where field == .id: return found?.text?.uppercased() == value.text?.uppercased()
     case .equals(let value): return found.map { $0.equals(value) } ?? false
     case .isWritten(let value, let text): return found.map { $0.equals(value) || $0.text == text } ?? false
     case .contains(let part): return PushCondition.text(of: found).map { part.isEmpty || $0.contains(part) } ?? false
