@@ -160,6 +160,7 @@ const device = await gateway.device({ topic, preferences });
 const print = async (action) => console.log(JSON.stringify(await shown(action)));
 await print(() => device.expect({ within: "1ms" }));
 await server.announce(device.token, 5, 4);
+await device.expect({ suppressed: true });
 await print(() => device.expect({ title: "Train \\u001b\\u202e", badge: 1, sound: "x", presented: true, within: "1ms" }));
 await print(() => device.expect({ count: 2, within: "1ms" }));
 await print(() => device.expectNone({ within: "1ms" }));
@@ -181,6 +182,7 @@ await gateway.stop();
         r'  push  field  expected                found',
         r'  1     sound  "x"                     (missing)',
         r'        title  "Train \u001b\u{202e}"  "Train in 5 Minutes"',
+        r'        state  "presented"             "accepted suppressed"',
         r'        cause                          the alert was removed by rule N5 (apps/com.example.train/alert)',
     ]
     assert missing[1].splitlines()[1:] == [
@@ -318,6 +320,7 @@ def test_a_failure_in_java_is_a_table_under_test_run(classes, environment):
     assert [re.sub(r"^  \d+ +", "  N  ", row) for row in rows[1:]] == [
         r'  N  sound  "x"                       (missing)',
         r'        title  "Train \u001b\u{202e}\""  "Train in 5 Minutes"',
+        r'        state  "presented"               "accepted suppressed"',
         r'        cause                            the alert was removed by rule N5 (apps/com.example.train/alert)',
     ]
     assert lines["a1Missing"][1:] == [

@@ -64,6 +64,7 @@ class FailureTest {
     PushDevice device = gateway.device(Map.of("topic", "com.example.train",
         "preferences", Map.of("apps", Map.of("com.example.train", Map.of("alert", false)))));
     server.announce(device.token, 5, 4);
+    device.expect(push().suppressed());
     device.expect(push().title("Train \u001b\u202e\"").with("badge", 1).with("sound", "x").presented().within(SHORT));
   }
 
