@@ -12,6 +12,8 @@ final class ServerCertificate: Sendable {
   let source: TLSSource
   private let folder: StateFolder
   private let state: Mutex<State>
+  /// The last ``record`` with its certificate: reading one costs as much as some pushes.
+  private let lastRecord = Mutex<(pem: [UInt8], record: ServerCertificateRecord?)?>(nil)
   /// The hour of the last expiry check, counted from 1970.
   private let examined = Atomic<Int64>(.min)
 
@@ -64,9 +66,15 @@ final class ServerCertificate: Sendable {
 
   /// The certificate of new connections; nil if it can't be read.
   var record: ServerCertificateRecord? {
-    guard let pem = source.context.certificatePEM, let names = CertificateNames(pem: pem),
-      let end = CertificateExpiry.seconds(ofPEM: pem)
-    else { return nil }
+    guard let pem = source.context.certificatePEM else { return nil }
+    return lastRecord.withLock { last in
+      if last?.pem != pem { last = (pem, ServerCertificate.record(ofPEM: pem)) }
+      return last?.record
+    }
+  }
+
+  private static func record(ofPEM pem: [UInt8]) -> ServerCertificateRecord? {
+    guard let names = CertificateNames(pem: pem), let end = CertificateExpiry.seconds(ofPEM: pem) else { return nil }
     return ServerCertificateRecord(
       names: names.names, addresses: names.addresses, issuer: CertificateIssuer.name(ofPEM: pem),
       expires: Timestamp.text(seconds: end))
