@@ -26,8 +26,6 @@ let safeSettings: [SwiftSetting] = [
 /// The settings of the product's own Swift targets, and more.
 func settings(_ more: [SwiftSetting] = []) -> [SwiftSetting] {
   var settings = safeSettings
-  // Debug builds and the tests check exclusive access at run time; it cost 6 % of what accepting a push costs.
-  settings.append(.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)))
   if fuzzLibraries != nil {
     // What is ours then counts which ways its inputs take, and checks what debug builds check.
     settings.append(.unsafeFlags(["-sanitize=fuzzer", "-assert-config", "Debug"]))
