@@ -45,6 +45,7 @@ extension StateFolder {
   /// Issues the server's certificate again with these addresses added, if it lacks one of them and the gateway's own
   /// CA has issued it.
   func addNames(of addresses: [GatewayAddress]) throws {
+    if addresses.isEmpty { return }
     let hosts = addresses.map(\.host)
     let isAddress = { CertificateNames.canonical(address: $0) != nil }
     let others = CertificateNames(names: hosts.filter { !isAddress($0) }, addresses: hosts.filter(isAddress))

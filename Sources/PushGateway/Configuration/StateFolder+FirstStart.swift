@@ -8,12 +8,13 @@ extension StateFolder {
   func prepareCertificates() throws {
     let files = FileManager.default
     guard !files.fileExists(atPath: certificatePath) || !files.fileExists(atPath: keyPath) else { return }
-    if !files.fileExists(atPath: trustPath) || !files.fileExists(atPath: authorityKeyPath) {
-      let authority = try CertificateAuthority()
+    let isNew = !files.fileExists(atPath: trustPath) || !files.fileExists(atPath: authorityKeyPath)
+    let authority = try isNew ? CertificateAuthority() : self.authority()
+    if isNew {
       try write(authority.keyPEM, to: authorityKeyPath, mode: 0o600)
       try write(authority.certificatePEM, to: trustPath, mode: 0o644)
     }
-    try install(try authority().issueServer(names: ["localhost"], addresses: ["127.0.0.1", "::1"]))
+    try install(try authority.issueServer(names: ["localhost"], addresses: ["127.0.0.1", "::1"]))
   }
 
   /// Returns the gateway's own CA.

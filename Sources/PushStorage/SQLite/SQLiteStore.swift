@@ -75,11 +75,10 @@ package struct SQLiteStore: Sendable {
         let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard verdict == "ok" else { throw SQLiteStore.damaged(path, verdict ?? "unknown") }
       }
-      let migrator = schema.migrator
-      if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
+      if try pool.read({ try schema.migrator.hasBeenSuperseded($0) }) {
         throw MigrationBackup.refusal(path)
       }
-      try migrator.migrate(pool)
+      try schema.migrate(pool)
       try SQLiteStore.openReaders(of: pool)
       self.pool = pool
     } catch {

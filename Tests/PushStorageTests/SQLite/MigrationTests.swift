@@ -1,4 +1,5 @@
 import GRDB
+import PushTesting
 import Testing
 
 @testable import PushStorage
@@ -34,6 +35,16 @@ import Testing
     try Schema.migrator.migrate(old)
     try Schema.migrator.migrate(new)
     #expect(try old.read(shape) == new.read(shape))
+  }
+
+  @Test func `the tables of a new database are those that the migrations make`() throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("new.sqlite"), durability: .normal)
+    defer { try? store.close() }
+    let migrated = try DatabaseQueue()
+    try Schema.migrator.migrate(migrated)
+    #expect(try store.pool.read(statements) == migrated.read(statements))
+    #expect(try store.pool.read { try Schema.migrator.appliedMigrations($0) } == Schema.migrator.migrations)
   }
 
   @Test(arguments: [(1, "TEAM000001"), (2, nil)])
@@ -160,6 +171,15 @@ import Testing
       let references = try db.foreignKeys(on: table).map { "\(table) → \($0.destinationTable) \($0.mapping)" }
       return columns + indexes.sorted() + references.sorted()
     }
+  }
+
+  /// Returns the SQL of each table and index, by its name, without comments and spaces.
+  private func statements(_ db: Database) throws -> [String: String] {
+    let rows = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    return Dictionary(
+      uniqueKeysWithValues: rows.map { row in
+        (row["name"], (row["sql"] as String).replacing(#/--.*/#, with: "").filter { !$0.isWhitespace })
+      })
   }
 
   private func tables(_ db: Database) throws -> [String] {
