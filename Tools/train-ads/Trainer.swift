@@ -28,7 +28,7 @@ struct Trainer {
 
   /// The minimum number of texts with an n-gram. Rarer n-grams are ignored.
   private static let minimumFrequency = 2
-  private static let bucketCount = 20_000
+  private static let bucketCount = 60_000
   private static let rate: Float = 0.12
   private static let gramDecay: Float = 4e-4
   private static let conceptDecay: Float = 2e-5

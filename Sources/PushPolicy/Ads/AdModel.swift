@@ -16,7 +16,7 @@ package struct AdModel: Sendable {
   package static let characterCount = 1 << 18
   package static let headerSize = 44
   /// The maximum size of a model in bytes.
-  package static let maximumSize = 512 * 1024
+  package static let maximumSize = 1024 * 1024
   /// The minimum number of n-grams for the weighting: a text with fewer is weighted as if it had this many, so that
   /// one word has little influence.
   package static let minimumCount = 16
