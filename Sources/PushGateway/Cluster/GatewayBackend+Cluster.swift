@@ -31,19 +31,7 @@ extension GatewayBackend {
         try await ClusterStore.open(folder.databasePath, of: identity, engine: engine, durability: .normal)
       }
       let snapshots = SnapshotQueue(ClusterSnapshots(engine), store, folder, logger: context.logger)
-      let log = ClusterLog(
-        engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end,
-        metLater: { schema in
-          context.logger.log(
-            .cellUpgraded,
-            "another gateway of this cluster runs a newer version: its new fields are ignored until this gateway is upgraded",
-            metadata: ["schema": "\(store.schema.version)", "later-schema": "\(schema)"])
-        },
-        passedOver: { position, fault in
-          context.logger.log(
-            .cellEntryUnreadable, "skipped an invalid entry of the cluster's log: \(fault)",
-            metadata: ["position": "\(position)"])
-        })
+      let log = clusterLog(engine, store, snapshots, context)
       try await log.start()
       store.replica.join(log)
       let peers = Membership(
@@ -68,16 +56,7 @@ extension GatewayBackend {
       router.start()
       let watch = BrokerWatch(engine, logger: context.logger)
       watch.start()
-      let cutOff = CutOffWatch(
-        isConnected: { connection.link.isConnected },
-        isOtherReady: { await OtherGateways.isAnyReady(cluster.addresses, trustPath: folder.trustPath) },
-        changed: { isCutOff in
-          guard isCutOff else { return context.logger.log(.gatewayBack, "the gateway accepts devices again") }
-          router.notifyAll(.cutOff)
-          context.logger.log(
-            .gatewayCutOff, "this gateway reaches no broker, and another gateway is ready: devices are redirected to it"
-          )
-        })
+      let cutOff = cutOffWatch(connection, cluster, router, folder, context.logger)
       cutOff.start()
       let backend = GatewayBackend(
         registrations: registrations, mailbox: mailbox, router: router,
@@ -103,6 +82,42 @@ extension GatewayBackend {
       connection.close()
       throw error
     }
+  }
+
+  /// Returns the log of the cluster, which is not started.
+  private static func clusterLog(
+    _ engine: JetStream, _ store: SQLiteStore, _ snapshots: SnapshotQueue, _ context: Context
+  ) -> ClusterLog {
+    ClusterLog(
+      engine, store: store, snapshotIsDue: { snapshots.write() }, failed: context.end,
+      metLater: { schema in
+        context.logger.log(
+          .cellUpgraded,
+          "another gateway of this cluster runs a newer version: its new fields are ignored until this gateway is upgraded",
+          metadata: ["schema": "\(store.schema.version)", "later-schema": "\(schema)"])
+      },
+      passedOver: { position, fault in
+        context.logger.log(
+          .cellEntryUnreadable, "skipped an invalid entry of the cluster's log: \(fault)",
+          metadata: ["position": "\(position)"])
+      })
+  }
+
+  /// Returns the watch that redirects the devices if this gateway reaches no broker.
+  private static func cutOffWatch(
+    _ connection: NATSConnection, _ cluster: JetStreamCluster, _ router: ClusterRouter, _ folder: StateFolder,
+    _ logger: Logger
+  ) -> CutOffWatch {
+    CutOffWatch(
+      isConnected: { connection.link.isConnected },
+      isOtherReady: { await OtherGateways.isAnyReady(cluster.addresses, trustPath: folder.trustPath) },
+      changed: { isCutOff in
+        guard isCutOff else { return logger.log(.gatewayBack, "the gateway accepts devices again") }
+        router.notifyAll(.cutOff)
+        logger.log(
+          .gatewayCutOff, "this gateway reaches no broker, and another gateway is ready: devices are redirected to it"
+        )
+      })
   }
 
   /// Finds or creates the identity of the cluster on brokers of a supported version, and its shared streams.
