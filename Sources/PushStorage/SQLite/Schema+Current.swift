@@ -10,7 +10,7 @@ extension Schema {
       public_key BLOB NOT NULL,
       environment TEXT,              -- NULL: both
       topics TEXT,                   -- JSON array; NULL: every topic
-      related TEXT                   -- the key it is rotated with
+      related TEXT                   -- the other key of a rotation
     );
     CREATE TABLE app (
       id INTEGER PRIMARY KEY,
@@ -56,7 +56,7 @@ extension Schema {
       name TEXT,                     -- 16 hex digits; NULL: those of the hash, as before
       selector TEXT,                 -- of a short secret (InvitationCode)
       tries INTEGER NOT NULL DEFAULT 0, -- wrong codes with this selector
-      uses INTEGER NOT NULL DEFAULT 1, -- how many are left
+      uses INTEGER NOT NULL DEFAULT 1, -- the number of uses that are left
       channel BLOB                   -- NULL: none
     );
     CREATE TABLE mailbox (
@@ -146,7 +146,7 @@ extension Schema {
       device INTEGER NOT NULL,
       app INTEGER NOT NULL,
       apns_id BLOB NOT NULL,
-      text TEXT NOT NULL,            -- what the device showed; empty: it did not say
+      text TEXT NOT NULL,            -- the text on the device; empty: not known
       review TEXT,
       UNIQUE (device, apns_id)
     );
@@ -168,7 +168,7 @@ extension Schema {
       device INTEGER NOT NULL,
       app INTEGER NOT NULL,
       at INTEGER NOT NULL,           -- milliseconds since 1970
-      group_push INTEGER,            -- the push for all of whose persons it counts
+      group_push INTEGER,            -- the push to a group, if the answer counts for all persons of the group
       UNIQUE (person, apns_id)
     );
     CREATE TABLE audit (
@@ -176,14 +176,14 @@ extension Schema {
       at INTEGER NOT NULL,           -- milliseconds since 1970
       method TEXT NOT NULL,
       path TEXT NOT NULL,
-      body TEXT NOT NULL,            -- its beginning
+      body TEXT NOT NULL,            -- the beginning of the request's body
       status INTEGER,                -- NULL: not known, the gateway ended before its answer
       who TEXT
     );
     CREATE TABLE mailbox_commit (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
     CREATE TABLE scheduled (
       number INTEGER PRIMARY KEY,
-      at INTEGER NOT NULL,           -- when it is due, in milliseconds since 1970
+      at INTEGER NOT NULL,           -- the time of sending, in milliseconds since 1970
       device INTEGER NOT NULL,
       app INTEGER NOT NULL,
       team TEXT,
@@ -204,7 +204,7 @@ extension Schema {
       role TEXT NOT NULL,
       created INTEGER NOT NULL,      -- milliseconds since 1970
       expires INTEGER NOT NULL,      -- seconds since 1970
-      last_used INTEGER              -- the hour of it, in seconds since 1970; NULL: never
+      last_used INTEGER              -- the hour of the last use, in seconds since 1970; NULL: never
     );
     CREATE TABLE retraction (
       number INTEGER PRIMARY KEY,
@@ -259,7 +259,7 @@ extension Schema {
       recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
       rate INTEGER NOT NULL,         -- messages in a minute
       created INTEGER NOT NULL,      -- milliseconds since 1970
-      last_used INTEGER,             -- the hour of it, in seconds since 1970; NULL: never
+      last_used INTEGER,             -- the hour of the last use, in seconds since 1970; NULL: never
       combine INTEGER,
       hook TEXT,                     -- JSON: the service of a webhook; NULL: a sender of messages
       secret TEXT                    -- the token, if the service signs with it; NULL: only its hash
@@ -269,7 +269,7 @@ extension Schema {
       every INTEGER NOT NULL,        -- seconds
       grace INTEGER NOT NULL,        -- seconds
       beat INTEGER,                  -- the last heartbeat, in milliseconds since 1970; NULL: none yet
-      due INTEGER NOT NULL,          -- the next one is late from then on, in milliseconds since 1970
+      due INTEGER NOT NULL,          -- the next heartbeat is late after this time, in milliseconds since 1970
       late INTEGER                   -- the number of pushes that reported it as late; NULL while it is not
     );
     CREATE TABLE hook_push (
@@ -296,10 +296,10 @@ extension Schema {
       events TEXT,                   -- JSON array of names; NULL: all events
       secret TEXT NOT NULL,          -- signs each request
       former_secret TEXT,            -- signs, too, for a day; NULL: there was none
-      rotated INTEGER,               -- when the secret replaced it, in milliseconds since 1970; NULL: never
+      rotated INTEGER,               -- the time of the rotation, in milliseconds since 1970; NULL: never
       authority TEXT,                -- trusted in addition to the system's certificates, PEM; NULL: none
       created INTEGER NOT NULL,      -- milliseconds since 1970; earlier events are not sent
-      disabled INTEGER               -- when it answered 410, in milliseconds since 1970; NULL while it is in use
+      disabled INTEGER               -- the time of an answer 410, in milliseconds since 1970; NULL while in use
     );
     CREATE TABLE push_subscription (
       device INTEGER PRIMARY KEY,
@@ -330,7 +330,7 @@ extension Schema {
       app INTEGER NOT NULL,
       recipients TEXT NOT NULL,      -- JSON array of numbers: devices, and groups with a minus
       name TEXT NOT NULL,
-      type TEXT NOT NULL,            -- with which it is served
+      type TEXT NOT NULL,            -- the media type of the response
       expires INTEGER NOT NULL,      -- seconds since 1970
       content BLOB NOT NULL
     );
