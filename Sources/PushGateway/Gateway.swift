@@ -373,6 +373,8 @@ package final class Gateway: Sendable {
     await loops.drain(within: times)
     parts.upstream?.close()
     watchdog.cancel()
+    // A round of maintenance uses the database: it ends before the database is closed, or its folder removed.
+    await maintenance.value
     await parts.settle()
     parts.close()
     await http1?.close()

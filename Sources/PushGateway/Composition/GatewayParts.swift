@@ -202,22 +202,29 @@ final class GatewayParts: Sendable {
 
   // MARK: Maintenance
 
-  /// Does the periodic work of all parts, in this order.
+  /// Does the periodic work of all parts, in this order. When the task is cancelled, the current step ends normally, and
+  /// no other begins.
   func maintain() async {
     housekeeping.look(at: clock.seconds)
     mailbox.expire(now: clock.seconds)
     summaries.deliverDue()
-    await channels.expire(now: clock.milliseconds())
-    await storePresence()
-    await audit.settle()
-    await logAnswersOfAbsent()
-    await trim()
-    await work.attempt("standings") { try await standings.tend() }
-    await settleLastUses()
-    await work.attempt("heartbeats") {
-      try await schedule.heartbeats.expectations.correct(now: clock.milliseconds())
-    }
-    await backend.tend()
+    let steps: [@Sendable () async -> Void] = [
+      { [self] in await channels.expire(now: clock.milliseconds()) },
+      storePresence,
+      { [self] in await audit.settle() },
+      logAnswersOfAbsent,
+      trim,
+      { [self] in await work.attempt("standings") { try await standings.tend() } },
+      settleLastUses,
+      { [self] in
+        await work.attempt("heartbeats") {
+          try await schedule.heartbeats.expectations.correct(now: clock.milliseconds())
+        }
+      },
+    ]
+    // GRDB refuses writes of a cancelled task, so each step has a task of its own.
+    for step in steps where !Task.isCancelled { await Task(operation: step).value }
+    if !Task.isCancelled { await backend.tend() }
   }
 
   /// Removes the data whose time has ended.

@@ -140,7 +140,7 @@ struct Serve: AsyncParsableCommand {
   private func serveTests() async throws {
     let folder = TestServer.newFolder()
     let requests = ServiceRequests {
-      try? FileManager.default.removeItem(atPath: folder)
+      try? TestServer.remove(folder)
       _exit(0)
     }
     DescriptorLimit.raise()

@@ -85,7 +85,7 @@ struct TestServer {
       return TestServer(gateway: gateway, ready: ready, log: log)
     } catch {
       log.flush(within: .seconds(2))
-      try? FileManager.default.removeItem(atPath: folder)
+      try? remove(folder)
       throw error as? CommandFailure ?? CommandFailure(.failed, "\(error)")
     }
   }
@@ -95,13 +95,29 @@ struct TestServer {
     address.hasPrefix("0.0.0.0:") ? "127.0.0.1\(address.dropFirst(7))" : address
   }
 
-  /// Stops the gateway, and removes its folder. Prints a warning if its recording is incomplete.
+  /// Stops the gateway, and removes its folder. Prints a warning if its recording is incomplete, or if the folder stays.
   func stop() async {
     await gateway.stop()
     if let problem = gateway.recordingProblem { Output.words("pushcli: \(problem)") }
     log.flush(within: .seconds(2))
-    try? FileManager.default.removeItem(atPath: ready.state)
+    do {
+      try Self.remove(ready.state)
+    } catch {
+      Output.words("pushcli: the folder \(ready.state) was not removed: \(error.localizedDescription)")
+    }
   }
+
+  /// Removes the folder of a test gateway. Tries again while a gateway that has not ended yet makes files in it.
+  static func remove(_ folder: String) throws {
+    let files = FileManager.default
+    for _ in 1..<removalAttempts {
+      try? files.removeItem(atPath: folder)
+      if !files.fileExists(atPath: folder) { return }
+    }
+    try files.removeItem(atPath: folder)
+  }
+
+  private static let removalAttempts = 10
 
   /// Calls `end` when standard input closes, if it is a pipe or a socket: the program that started the gateway has ended.
   ///

@@ -185,4 +185,25 @@ import Testing
     await gateway.stop()
     #expect(closed.withLock { $0 } == 1)
   }
+
+  @Test func `a gateway that stops closes its backend after the current round of maintenance`() async throws {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (endless, source) = AsyncStream.makeStream(of: Void.self)
+    let steps = Mutex<[String]>([])
+    var made = backend(onClose: { steps.withLock { $0.append("closed") } })
+    made.tend = {
+      begin.yield()
+      // Ends when the round is cancelled.
+      for await _ in endless {}
+      for _ in 0..<10_000 { await Task.yield() }
+      steps.withLock { $0.append("round ended") }
+    }
+    let configuration = try Configuration(
+      state: folder.file("state"), flags: ["listen": "127.0.0.1:0", "loops": "1"], file: nil, environment: [:])
+    let gateway = try await Gateway.start(configuration, logger: .silent) { [made] _ in made }
+    for await _ in begun { break }
+    await gateway.stop()
+    withExtendedLifetime(source) {}
+    #expect(steps.withLock { $0 } == ["round ended", "closed"])
+  }
 }
