@@ -202,7 +202,7 @@ final class GatewayParts: Sendable {
 
   // MARK: Maintenance
 
-  /// Does the periodic work of all parts, in this order. When the task is cancelled, the current step ends normally, and
+  /// Does the periodic work of all parts, in this order. When the task is canceled, the current step ends normally, and
   /// no other begins.
   func maintain() async {
     housekeeping.look(at: clock.seconds)
@@ -222,7 +222,7 @@ final class GatewayParts: Sendable {
         }
       },
     ]
-    // GRDB refuses writes of a cancelled task, so each step has a task of its own.
+    // GRDB refuses writes of a canceled task, so each step has a task of its own.
     for step in steps where !Task.isCancelled { await Task(operation: step).value }
     if !Task.isCancelled { await backend.tend() }
   }

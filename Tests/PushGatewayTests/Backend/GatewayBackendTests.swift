@@ -191,11 +191,11 @@ import Testing
     let (endless, source) = AsyncStream.makeStream(of: Void.self)
     let steps = Mutex<[String]>([])
     var made = backend(onClose: { steps.withLock { $0.append("closed") } })
-    made.tend = {
+    made.tend = { [folder] in
       begin.yield()
-      // Ends when the round is cancelled.
+      // Ends when the round is canceled.
       for await _ in endless {}
-      for _ in 0..<10_000 { await Task.yield() }
+      for index in 0..<10 { _ = try? SQLiteStore(path: folder.file("\(index).sqlite")) }
       steps.withLock { $0.append("round ended") }
     }
     let configuration = try Configuration(
