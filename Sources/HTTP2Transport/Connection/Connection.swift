@@ -107,10 +107,10 @@ package final class Connection {
   func receive(_ buffer: ByteBuffer) {
     do {
       try unsafe buffer.withUnsafeReadableBytes { bytes in
-        guard let tls else { return isRefusing ? () : try unsafe session.receive(bytes) }
+        guard let tls else { return dropsInput ? () : try unsafe session.receive(bytes) }
         let progress = try unsafe tls.receive(bytes, scratch: loop.scratch) { plaintext in
-          // Input of a refused peer is read and dropped, so that the peer can still read the reason of the refusal.
-          isRefusing ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
+          // Input is read and dropped, so that the peer can still read the reason of the end.
+          dropsInput ? .success(()) : Result { () throws(HTTP2Error) in try unsafe session.receive(plaintext) }
         }
         if state.isHandshaking, tls.isEstablished { handle(.established) }
         if progress == .closedByPeer { closeAfterFlush() }
@@ -125,7 +125,7 @@ package final class Connection {
   }
 
   /// True if input of the peer is dropped.
-  private var isRefusing: Bool { state.isRefusing || pendingEnd != nil }
+  private var dropsInput: Bool { state.dropsInput || pendingEnd != nil }
 
   /// Handshake bytes of a server connection that are queued for processing; nil if there are none.
   var handshakeBytes: ByteBuffer?

@@ -29,6 +29,8 @@ package struct ConnectionState {
     /// True if all requests are answered, and the peer has time to read the responses before GOAWAY.
     package var isSettling = false
     package var hasSentGoAway = false
+    /// The time for answers to requests that were read, after reading has stopped; then GOAWAY is sent first.
+    package var answerTime = DrainTimes.stop.answerTime
   }
 
   package enum Event: Equatable {
@@ -77,8 +79,6 @@ package struct ConnectionState {
     case schedule(Event, in: TimeAmount)
   }
 
-  /// The time limit for answering requests that were read; after it, GOAWAY is sent first.
-  package static let answerTimeout = TimeAmount.seconds(1)
   /// The time that a peer has to read the last responses before GOAWAY: several clients discard unread responses when
   /// they receive it, and some close the connection.
   package static let settleTime = TimeAmount.milliseconds(50)
@@ -121,10 +121,17 @@ package struct ConnectionState {
     }
   }
 
-  /// True if input of the peer is dropped.
+  /// True if the peer is refused.
   package var isRefusing: Bool {
     guard case .draining(let draining) = phase else { return false }
     return draining.isRefusing
+  }
+
+  /// True if input of the peer is read and dropped: the peer is refused, or all of its requests are answered and GOAWAY is
+  /// sent. A frame after this GOAWAY, as WINDOW_UPDATE, makes clients on h2 drop the answers that they read with it.
+  package var dropsInput: Bool {
+    guard case .draining(let draining) = phase else { return false }
+    return draining.isRefusing || draining.isSettling && draining.hasSentGoAway
   }
 
   package mutating func handle(_ event: Event) -> [Action] {
@@ -145,7 +152,7 @@ package struct ConnectionState {
       // For a sender that never pauses: requests that were read are answered, and no more are read.
       return [
         .stopReading, .answerIncomplete(draining.reason), .checkIdle,
-        .schedule(.settled, in: ConnectionState.answerTimeout),
+        .schedule(.settled, in: draining.answerTime),
       ]
     case .settled:
       guard case .draining(let draining) = phase, !draining.hasSentGoAway else { return [] }
@@ -171,7 +178,7 @@ package struct ConnectionState {
 
   private mutating func drain(within times: DrainTimes) -> [Action] {
     guard isServer, phase == .handshaking || phase == .active else { return [] }
-    phase = .draining(Draining(reason: .shutdown))
+    phase = .draining(Draining(reason: .shutdown, answerTime: times.answerTime))
     return [
       .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: times.requests),
       .schedule(.close, in: times.requests + times.answers),
@@ -289,6 +296,10 @@ package struct DrainTimes: Equatable, Sendable {
   package let requests: TimeAmount
   /// The time after ``requests`` until the socket closes, unless all requests are answered before.
   package let answers: TimeAmount
+
+  /// The part of ``answers`` after which GOAWAY is sent, even if requests are not answered. Several clients drop answers
+  /// that follow GOAWAY, so a slow disk gets most of the time.
+  package var answerTime: TimeAmount { .nanoseconds(answers.nanoseconds / 4 * 3) }
 
   /// The time limits for a stop: no other process follows, so clients get time to connect to another gateway.
   package static let stop = DrainTimes(requests: .seconds(3), answers: .seconds(4))

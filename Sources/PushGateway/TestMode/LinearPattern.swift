@@ -1,10 +1,11 @@
 import PushPolicy
+import Synchronization
 
 /// A regular expression that is searched in a text in linear time.
 ///
 /// The states of an automaton are followed in parallel (Thompson), so no pattern causes repeated work: a search takes at
-/// most ``maximumStates`` steps for each character. Foundation's and the standard library's expressions backtrack and have no
-/// limit of time.
+/// most ``maximumStates`` steps for each character, and one for each range of a set. Foundation's and the standard library's expressions backtrack and have no
+/// limit of time. All searches of a pattern together take at most ``maximumSteps``.
 ///
 /// Supported are literals, `.`, `[…]`, `[^…]`, `\d \w \s \D \W \S`, `*`, `+`, `?`, `{m,n}`, `|`, groups, `^` and `$`.
 struct LinearPattern: Sendable {
@@ -42,6 +43,8 @@ struct LinearPattern: Sendable {
   static let maximumSize = 256
   /// The maximum number of states, after counted repetitions are written out.
   static let maximumStates = 1000
+  /// The maximum number of steps of all searches: about a second.
+  static let maximumSteps = 200_000_000
   /// The maximum number of a counted repetition.
   private static let maximumCount = 255
   private static let tooLarge = SyntaxError(description: "the pattern is too large: use smaller counts")
@@ -50,9 +53,23 @@ struct LinearPattern: Sendable {
   private var first = 0
   /// The number of compiled nodes, with repetitions: an empty group adds no state.
   private var work = 0
+  /// The steps that are left for further searches, shared by all copies of the pattern.
+  private let budget: Budget
+
+  private final class Budget: Sendable {
+    let left: Atomic<Int>
+
+    init(_ steps: Int) { left = Atomic(steps) }
+  }
+
+  /// True if the searches have taken all steps: every further search returns false.
+  var isExhausted: Bool { budget.left.load(ordering: .relaxed) <= 0 }
 
   /// Compiles a pattern.
-  init(_ pattern: String) throws(SyntaxError) {
+  ///
+  /// - Parameter steps: the maximum number of steps of all searches; a search that has begun ends normally.
+  init(_ pattern: String, steps: Int = maximumSteps) throws(SyntaxError) {
+    budget = Budget(steps)
     guard pattern.utf8.count <= LinearPattern.maximumSize else {
       throw SyntaxError(description: "the pattern has more than \(LinearPattern.maximumSize) bytes")
     }
@@ -104,21 +121,29 @@ struct LinearPattern: Sendable {
     return states.count - 1
   }
 
-  /// Returns true if a part of the text matches.
+  /// Returns true if a part of the text matches. Returns false if ``isExhausted``.
   func isFound(in text: String) -> Bool {
-    let scalars = Array(text.unicodeScalars)
+    guard !isExhausted else { return false }
+    var steps = 0
+    defer {
+      budget.left.subtract(steps, ordering: .relaxed)
+      ReadingSteps.add(steps)
+    }
+    return isFound(in: Array(text.unicodeScalars), &steps)
+  }
+
+  private func isFound(in scalars: [Unicode.Scalar], _ steps: inout Int) -> Bool {
     var (active, following) = (Marks(states.count), Marks(states.count))
     for position in 0...scalars.count {
       // A match may begin at each character.
-      if follow(first, at: position, of: scalars.count, into: &active) { return true }
+      if follow(first, at: position, of: scalars.count, into: &active, &steps) { return true }
       guard position < scalars.count else { return false }
       following.removeAll()
       for number in active.numbers {
-        ReadingSteps.add()
-        guard case .characters(let characters, let next) = states[number], characters.contains(scalars[position]) else {
-          continue
-        }
-        if follow(next, at: position + 1, of: scalars.count, into: &following) { return true }
+        guard case .characters(let characters, let next) = states[number] else { continue }
+        steps += 1 + characters.ranges.count
+        guard characters.contains(scalars[position]) else { continue }
+        if follow(next, at: position + 1, of: scalars.count, into: &following, &steps) { return true }
       }
       swap(&active, &following)
     }
@@ -128,10 +153,12 @@ struct LinearPattern: Sendable {
   /// Adds a state and all states that follow it without a character.
   ///
   /// - Returns: true if the pattern is matched.
-  private func follow(_ number: Int, at position: Int, of count: Int, into marks: inout Marks) -> Bool {
+  private func follow(
+    _ number: Int, at position: Int, of count: Int, into marks: inout Marks, _ steps: inout Int
+  ) -> Bool {
     marks.pending.append(number)
     while let number = marks.pending.popLast() {
-      ReadingSteps.add()
+      steps += 1
       guard marks.add(number) else { continue }
       switch states[number] {
       case .accepted: return true

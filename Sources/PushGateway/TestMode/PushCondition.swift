@@ -28,7 +28,8 @@ struct PushCondition: Sendable {
   /// - Parameters:
   ///   - key: the field, and `~` for a regular expression or `*` for a part of the text.
   ///   - value: the value, the pattern or the part.
-  init(_ key: String, _ value: JSONValue) throws(Invalid) {
+  ///   - steps: the maximum number of steps of a regular expression, over all pushes.
+  init(_ key: String, _ value: JSONValue, steps: Int = LinearPattern.maximumSteps) throws(Invalid) {
     let mark = key.last.flatMap { "~*".contains($0) ? $0 : nil }
     let name = mark == nil ? key : String(key.dropLast())
     guard let field = PushField(name) else {
@@ -46,7 +47,7 @@ struct PushCondition: Sendable {
       return
     }
     do throws(LinearPattern.SyntaxError) {
-      test = .matches(try LinearPattern(text), text: text)
+      test = .matches(try LinearPattern(text, steps: steps), text: text)
     } catch {
       throw Invalid(field: key, problem: "the regular expression can't be used: \(error.description)")
     }
@@ -74,6 +75,15 @@ struct PushCondition: Sendable {
       conditions.append(try PushCondition(key, value))
     }
     return conditions
+  }
+
+  /// The problem of a regular expression that has taken all of its steps, so that its results are incomplete; else nil.
+  var exhaustion: Invalid? {
+    guard case .matches(let pattern, _) = test, pattern.isExhausted else { return nil }
+    return Invalid(
+      field: name + "~",
+      problem: "the regular expression needs more than \(LinearPattern.maximumSteps) steps for these pushes: "
+        + "expected a simpler one, or fewer pushes (token, since)")
   }
 
   /// The value, the pattern or the part that is expected.

@@ -43,6 +43,14 @@ struct PushExpectation: Sendable {
   /// An expectation of one accepted push to a token.
   init(token: String? = nil) { self.token = token }
 
+  /// Throws a problem that names the field if a regular expression took all of its steps.
+  ///
+  /// - Parameter prefix: the name of the object with the conditions in the request, and a point; empty for a query.
+  func checkCost(_ prefix: String = "") throws(Problem) {
+    guard let exhaustion = conditions.lazy.compactMap(\.exhaustion).first else { return }
+    throw TestRequestBody.problem(prefix + exhaustion.field, exhaustion.problem)
+  }
+
   /// Returns true if an expectation includes a push.
   func isMet(by push: RecordedPush) -> Bool {
     push.isIn(state) && conditions.allSatisfy { $0.isMet(by: push) }

@@ -24,7 +24,9 @@ struct TestPushesAPI: Sendable {
             schema: OpenAPI.reference("Failure")),
         ], isWaiting: true,
         serve: { request in
-          let result = await recorder.result(of: try PushExpectation(request))
+          let expectation = try PushExpectation(request)
+          let result = await recorder.result(of: expectation)
+          try expectation.checkCost("match.")
           expectations.note(result, at: clock.milliseconds())
           return Response(result.json, status: result.isFulfilled ? 200 : 417)
         }),
@@ -140,8 +142,9 @@ struct TestPushesAPI: Sendable {
       throw TestRequestBody.problem(error.field, error.problem)
     }
     let view = recorder.view(of: expectation.token, since: since)
-    let pushes = view.pushes.lazy.filter(expectation.isMet).prefix(limit).map(\.json)
+    let pushes = Array(view.pushes.lazy.filter(expectation.isMet).prefix(limit).map(\.json))
+    try expectation.checkCost()
     return Response(
-      ["pushes": .array(Array(pushes)), "last": .integer(view.last), "dropped": .integer(view.dropped)] as JSONValue)
+      ["pushes": .array(pushes), "last": .integer(view.last), "dropped": .integer(view.dropped)] as JSONValue)
   }
 }

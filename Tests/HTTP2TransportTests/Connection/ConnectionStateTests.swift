@@ -85,7 +85,7 @@ import Testing
         nil, nil,
         (
           draining,
-          [.stopReading, .answerIncomplete(.shutdown), .checkIdle, .schedule(.settled, in: .seconds(1))]
+          [.stopReading, .answerIncomplete(.shutdown), .checkIdle, .schedule(.settled, in: .seconds(3))]
         ), nil, nil, (refused, [.answerIncomplete(reason)] + goAway(reason) + [.checkIdle]),
         (refused, [.answerIncomplete(reason), .checkIdle]), nil, nil,
       ]
@@ -120,6 +120,14 @@ import Testing
     }
   }
 
+  @Test func `a restart has less time for answers than a stop`() {
+    for (times, answers) in [(DrainTimes.stop, TimeAmount.seconds(3)), (.restart, .milliseconds(900))] {
+      var state = ConnectionState(isServer: true, hasTLS: false)
+      #expect(state.handle(.drain(times)).contains(.schedule(.close, in: times.requests + times.answers)))
+      #expect(state.handle(.drainTimeout).contains(.schedule(.settled, in: answers)))
+    }
+  }
+
   @Test func `whoever breaks a limit is told at once, and once`() {
     for reason in [CloseReason.excess(.resets), .settingsTimeout] {
       var state = ConnectionState(isServer: true, hasTLS: false)
@@ -143,9 +151,10 @@ import Testing
   @Test func `the questions of each state`() {
     let answers = ConnectionStateTests.ways.indices.map { place in
       let state = ConnectionStateTests.state(place)
-      return [state.isHandshaking, state.isDraining, state.isRefusing, state.isClosing].map { $0 ? "+" : "-" }.joined()
+      let flags = [state.isHandshaking, state.isDraining, state.isRefusing, state.dropsInput, state.isClosing]
+      return flags.map { $0 ? "+" : "-" }.joined()
     }
-    #expect(answers == ["+---", "----", "-+--", "-+--", "-+--", "-++-", "-++-", "---+", "---+"])
+    #expect(answers == ["+----", "-----", "-+---", "-+---", "-+-+-", "-+++-", "-+++-", "----+", "----+"])
   }
 
   /// A connection whose peer is refused while the process stops sends GOAWAY once, with the first reason. No later

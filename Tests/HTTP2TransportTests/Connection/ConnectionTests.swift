@@ -87,6 +87,19 @@ import Testing
     #expect(!pair.channel.isActive)
   }
 
+  @Test func `no frame follows the GOAWAY of a connection with all requests answered`() throws {
+    let pair = try ConnectionPair(handler)
+    pair.connection.drain()
+    try pair.wait(.milliseconds(50))
+    #expect(pair.client.goAways.count == 1)
+    let sent = pair.connection.loop.meter.sent.total
+    pair.client.session.ping()
+    try pair.run()
+    #expect(pair.connection.loop.meter.sent.total == sent)
+    try pair.wait(.milliseconds(100))
+    #expect(!pair.channel.isActive && pair.connection.failure == nil)
+  }
+
   @Test func `a drain waits three seconds for what is incomplete, and four more for what is not answered`() throws {
     let pair = try ConnectionPair(handler)
     handler.onRequest = { _ in }
@@ -98,10 +111,12 @@ import Testing
     try pair.wait(.milliseconds(1))
     #expect(pair.statuses == [incomplete: "503"])
     #expect(pair.client.goAways.isEmpty && pair.connection.isPaused)
-    try pair.wait(.seconds(1))
+    try pair.wait(.milliseconds(2999))
+    #expect(pair.client.goAways.isEmpty)
+    try pair.wait(.milliseconds(1))
     #expect(pair.client.goAways.count == 1)
     #expect(pair.client.closings[complete] == nil)
-    try pair.wait(.milliseconds(2999))
+    try pair.wait(.milliseconds(999))
     #expect(pair.channel.isActive)
     try pair.wait(.milliseconds(1))
     #expect(!pair.channel.isActive)

@@ -32,4 +32,17 @@ import Testing
     #expect(!pattern.isFound(in: String(repeating: "ab", count: 2500)))
     #expect(try !LinearPattern("^(a+)+$").isFound(in: String(repeating: "a", count: 5000) + "b"))
   }
+
+  @Test func `all searches of a pattern share its steps`() throws {
+    let pattern = try LinearPattern("a*b", steps: 1000)
+    let text = String(repeating: "a", count: 100)
+    var searches = 0
+    while !pattern.isExhausted, searches < 1000 {
+      #expect(!pattern.isFound(in: text))
+      searches += 1
+    }
+    #expect(searches == 2)
+    #expect(!pattern.isFound(in: "b"))
+    #expect(try LinearPattern("a*b", steps: 1000).isFound(in: "b"))
+  }
 }

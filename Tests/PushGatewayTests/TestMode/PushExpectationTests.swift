@@ -102,6 +102,23 @@ import Testing
     }
   #endif
 
+  @Test func `a regular expression that takes all of its steps is a problem of its field`() throws {
+    var expectation = PushExpectation()
+    var push = RecordedPush.sample(1)
+    push.payload = ["aps": ["alert": ["title": .string(String(repeating: "a", count: 100))]]]
+    for (steps, isExhausted) in [(10, true), (10_000, false)] {
+      expectation.conditions = [try PushCondition("title~", "a*b", steps: steps)]
+      try expectation.checkCost()
+      #expect(!expectation.isMet(by: push))
+      guard isExhausted else {
+        try expectation.checkCost()
+        continue
+      }
+      let problem = #expect(throws: Problem.self) { try expectation.checkCost("match.") }
+      #expect(problem?.status == 400 && problem?.field == "match.title~")
+    }
+  }
+
   @Test func `a JSON pointer names a value`() {
     let value: JSONValue = ["a": ["b/c": [1, ["~": "x"]]], "n": 3]
     #expect(value.value(at: "/a/b~1c/1/~0") == "x")
