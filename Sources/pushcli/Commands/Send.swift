@@ -14,8 +14,8 @@ struct Send: AsyncParsableCommand {
       The message is the text after the options; without it, standard input. With a title or another flag, standard \
       input is read only when it was piped into this command itself: a loop that reads lines keeps them. --file FILE \
       (or @FILE, or a name that ends in .json or .apns) is a whole payload instead; - is a payload on standard input. \
-      A simulator's .apns file names its app itself. The push is signed with the development key of the state folder, \
-      or with --key, --key-id and --team.
+      A simulator's .apns file names its app itself. The push is signed with --key, --key-id and --team; without them, \
+      with a key of the app's team in this folder or the state folder, else with the development key.
 
       Examples:
         pushcli send --to me/com.example.news "The train leaves in 5 minutes."
