@@ -4,7 +4,7 @@
         python3 device.py
 
 The invitation is needed at the first start only. Each event is one line of JSON on standard output, and each line
-`ID ACTION` of standard input answers the push of this id. The exit status is 3 after the gateway removed the device.
+`ID ACTION` of standard input answers the push of this id. The exit status is 3 if the gateway refuses the device.
 """
 
 import json
@@ -22,8 +22,8 @@ import httpx
 
 GATEWAY = os.environ["DEVICE_GATEWAY"]
 TOPIC, CA = os.environ.get("DEVICE_TOPIC"), os.environ.get("DEVICE_CA")
-#: The gateway sends a PING every 30 seconds: two minutes without any data mean that the connection is lost.
-TIMES = httpx.Timeout(10, read=120)
+#: The gateway sends a PING every 30 seconds: a minute without any data means that the connection is lost.
+TIMES = httpx.Timeout(10, read=60)
 
 
 class Refused(Exception):
@@ -79,16 +79,15 @@ class Store:
 class Device:
     def __init__(self):
         self.store = Store(Path(os.environ.get("DEVICE_FOLDER", ".")))
-        self.client, self.secret, self.bound = None, None, 0.5
+        self.client, self.replies, self.secret, self.bound = None, None, None, 0.5
         self.answers = queue.Queue()
 
-    def request(self, method, path, **options):
-        return checked(self.client.request(method, path, headers={"authorization": f"bearer {self.secret}"}, **options))
+    def request(self, *call, client=None, **options):
+        return checked((client or self.client).request(*call, headers={"authorization": f"bearer {self.secret}"}, **options))
 
     def join(self):
         """Enrolls with the invitation at the first start, and registers for the app."""
-        known = self.store.read("device.json")
-        if known is None:
+        if (known := self.store.read("device.json")) is None:
             enrollment = {"name": os.environ.get("DEVICE_NAME", "desk")}
             if code := os.environ.get("DEVICE_INVITATION"):
                 enrollment["invitation"] = code
@@ -150,9 +149,9 @@ class Device:
         if line["reason"] == "revoked":
             raise Refused("the device was removed, or has a new secret")
 
-    def send(self, **line):
+    def send(self, client=None, **line):
         """Sends a report. Returns the lines `answered` of the gateway."""
-        answer = self.request("POST", "/v1/device/reports", content=json.dumps(line) + "\n")
+        answer = self.request("POST", "/v1/device/reports", client=client, content=json.dumps(line) + "\n")
         return [json.loads(line) for line in answer.content.split(b"\n") if line]
 
     def send_answers(self):
@@ -160,7 +159,7 @@ class Device:
         while True:
             push, action = self.answers.get()
             try:
-                [answered] = self.send(type="answer", id=push, action=action)
+                [answered] = self.send(self.replies, type="answer", id=push, action=action)
                 report(answered=push, action=answered.get("action"))
             except Refused as refusal:
                 say(refusal)
@@ -179,7 +178,8 @@ class Device:
         options = dict(base_url=GATEWAY, http1=False, http2=True, timeout=TIMES, verify=ssl.create_default_context(cafile=CA))
         while True:
             try:
-                with httpx.Client(**options) as self.client, httpx.Client(**options) as streams:
+                with (httpx.Client(**options) as self.replies, httpx.Client(**options) as self.client,
+                      httpx.Client(**options) as streams):  # Two threads can't share a client for HTTP/2.
                     self.join()
                     self.receive(streams)
             except (httpx.HTTPError, OSError) as error:
