@@ -373,8 +373,7 @@ package final class Gateway: Sendable {
     await loops.drain(within: times)
     parts.upstream?.close()
     watchdog.cancel()
-    // A round of maintenance uses the database: it ends before the database is closed, or its folder removed.
-    await maintenance.value
+    await maintenance.value  // A round uses the database and its folder until it ends.
     await parts.settle()
     parts.close()
     await http1?.close()
@@ -383,7 +382,6 @@ package final class Gateway: Sendable {
     test?.finish()
   }
 
-  /// - Parameter environment: that of the gateway, for pushes of administrators.
   private static func listenAdmin(
     _ environment: Environment, _ folder: StateFolder, _ loops: Loops, _ inherited: InheritedSockets
   ) async throws -> Listener {
