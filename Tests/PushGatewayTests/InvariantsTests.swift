@@ -127,21 +127,22 @@ import Testing
   }
 
   @Test func `a connection does not come back, and says GOAWAY once`() {
+    let drain = ConnectionState.Event.drain(.stop, isQuiet: false)
     func after(_ events: ConnectionState.Event...) -> ConnectionState {
       var state = ConnectionState(isServer: true, hasTLS: false)
       for event in events { _ = state.handle(event) }
       return state
     }
-    #expect(after(.drain(.stop)).brokenInvariant(since: after()) == nil)
-    #expect(after().brokenInvariant(since: after(.drain(.stop))) == "a draining connection is active")
+    #expect(after(drain).brokenInvariant(since: after()) == nil)
+    #expect(after().brokenInvariant(since: after(drain)) == "a draining connection is active")
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.finish))?.hasPrefix("a closing connection is draining") == true
+      after(drain).brokenInvariant(since: after(.finish))?.hasPrefix("a closing connection is draining") == true
     )
     #expect(after(.finish).brokenInvariant(since: after(.disconnected)) == "a closed connection is closing")
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.drain(.stop), .idle, .settled)) == "GOAWAY would be sent twice"
+      after(drain).brokenInvariant(since: after(drain, .idle, .settled)) == "GOAWAY would be sent twice"
     )
     #expect(
-      after(.drain(.stop)).brokenInvariant(since: after(.end(.idle))) == "data of a refused peer is read again")
+      after(drain).brokenInvariant(since: after(.end(.idle))) == "data of a refused peer is read again")
   }
 }

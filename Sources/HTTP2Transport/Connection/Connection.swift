@@ -47,8 +47,9 @@ package final class Connection {
   var pendingEnd: CloseReason?
   /// The number of times that the peer exceeded a limit whose first excess is tolerated.
   var offenses = 0
-  /// The numbers of ``tick()`` calls without a request of the peer, and without any data of a backlog being sent.
-  var ticks = (unused: 0, unread: 0)
+  /// The numbers of ``tick()`` calls without a request of the peer, and without any data of a backlog being sent; the
+  /// newest stream at the last call, and true if no stream was open then and none had begun since the call before.
+  var ticks = (unused: 0, unread: 0, highestID: Int32(0), isQuiet: false)
   /// True if the peer is authenticated: a device by its secret, a provider by its token or certificate, an
   /// administrator by access to the admin socket or by a token.
   package var hasCredential: Bool { kind != .unauthenticated }
@@ -226,7 +227,7 @@ package final class Connection {
   // MARK: Ending
 
   private var isLingering = false
-  /// True if the peer continued to send while the connection ended.
+  /// True if the peer continued to send after GOAWAY.
   var hasReceivedLate = false
 
   /// Closes the socket. For a peer that may still be sending, closes only the output first, and the rest after the
@@ -265,7 +266,8 @@ package final class Connection {
   /// Answers the open requests, sends GOAWAY with `Shutdown`, then closes (APNs reference §5.4).
   package func drain(within times: DrainTimes = .stop) {
     if isFrozen, !isDraining, !isClosing { return close(nil) }
-    handle(.drain(times))
+    let isQuiet = session.highestID == 0 || ticks.isQuiet && session.highestID == ticks.highestID
+    handle(.drain(times, isQuiet: isQuiet))
   }
 
   /// Ends the connection for a reason: accepts no more requests, answers the complete ones, sends GOAWAY, then
@@ -304,9 +306,13 @@ package final class Connection {
       handshakeTimeout?.cancel()
       handshakeTimeout = nil
     case .drainStreams: for stream in session.openStreams { stream.consumer?.drain() }
+    case .excludeRequests: session.lastServed = session.highestID
     case .answerIncomplete(let cause): answerIncomplete(cause)
     case .checkIdle: closeIfIdle()
-    case .sendGoAway(let cause): session.goAway(cause.errorCode, debugData: owner?.debugData(of: cause) ?? [])
+    case .ping(let number): session.ping(number)
+    case .sendGoAway(let cause):
+      session.goAway(cause.errorCode, debugData: owner?.debugData(of: cause) ?? [])
+      hasReceivedLate = false
     case .stopReading: setPaused(true, for: .drain)
     case .resumeReading: setPaused(false, for: .drain)
     case .flush: setNeedsFlush()

@@ -4,9 +4,9 @@ import PushCore
 /// The state machine of one connection: its phase, the reasons for paused reading, and the stream limit of the peer.
 /// A value without a socket, a session or a clock.
 ///
-/// It receives events and returns actions. A connection that ends in an orderly way answers open requests, sends
-/// GOAWAY (RFC 9113 §6.8) and closes a little later, so that the peer reads the reason before it finds a closed
-/// socket.
+/// It receives events and returns actions. A connection that ends in an orderly way answers open requests and sends a
+/// PING. After the peer's answer, which shows that it has read all responses, it sends GOAWAY (RFC 9113 §6.8), and closes
+/// a little later, so that the peer reads the reason before it finds a closed socket.
 package struct ConnectionState {
   package enum Phase: Equatable {
     /// The TLS handshake is in progress.
@@ -26,26 +26,44 @@ package struct ConnectionState {
     package var reason: CloseReason
     /// True if the peer is refused: its input is read and dropped, so that it can still read the reason.
     package var isRefusing = false
-    /// True if all requests are answered, and the peer has time to read the responses before GOAWAY.
+    /// True if the time for requests is over; then input is read only for the answer to a PING.
+    package var isLate = false
+    package var responses = Responses.unread
+    /// The number of PINGs that were sent to learn whether the peer reads.
+    package var pings: UInt64 = 0
+    /// True if the peer has read all responses, and gets a little time to process them before GOAWAY.
     package var isSettling = false
     package var hasSentGoAway = false
-    /// The time for answers to requests that were read, after reading has stopped; then GOAWAY is sent first.
-    package var answerTime = DrainTimes.stop.answerTime
+    package var times = DrainTimes.stop
+  }
+
+  /// The peer's progress in reading the responses.
+  package enum Responses {
+    /// A response was sent after the last PING.
+    case unread
+    /// The PING after the last response is not answered yet.
+    case asked
+    /// The peer answered the PING, or did not do so in time, or received no response lately.
+    case read
   }
 
   package enum Event: Equatable {
     case connected
     /// The TLS handshake is complete.
     case established
-    /// The process stops.
-    case drain(DrainTimes)
+    /// The process stops. A quiet peer had no request lately, so it has read all responses.
+    case drain(DrainTimes, isQuiet: Bool)
     /// The gateway ends this connection.
     case end(CloseReason)
+    /// A request was answered.
+    case answered
     /// No stream has an outstanding response.
     case idle
+    /// The peer answered the PING of this number, or the time for the answer is over.
+    case pong(UInt64)
     /// The time for streams to complete before GOAWAY is over.
     case drainTimeout
-    /// The time for the peer to read the responses is over.
+    /// The time for the peer to process the responses is over.
     case settled
     /// The peer announced its close, the owner ends the connection, or the input was invalid.
     case finish
@@ -64,10 +82,14 @@ package struct ConnectionState {
     case cancelHandshakeTimeout
     /// Notify streams without a natural end, so that they complete.
     case drainStreams
+    /// Leave requests that begin later without a response; GOAWAY excludes them.
+    case excludeRequests
     /// Answer the incomplete requests now.
     case answerIncomplete(CloseReason)
     /// Check for outstanding responses; if there are none, ``Event/idle`` follows.
     case checkIdle
+    /// Send a PING of this number.
+    case ping(UInt64)
     case sendGoAway(CloseReason)
     /// Leave input in the socket, where it is certainly not processed, until reading resumes.
     case stopReading
@@ -79,8 +101,8 @@ package struct ConnectionState {
     case schedule(Event, in: TimeAmount)
   }
 
-  /// The time that a peer has to read the last responses before GOAWAY: several clients discard unread responses when
-  /// they receive it, and some close the connection.
+  /// The time that a peer has to process the last responses before GOAWAY: several clients discard responses that are
+  /// not processed when they receive it, and some close the connection.
   package static let settleTime = TimeAmount.milliseconds(50)
   /// The time from GOAWAY to the close of the socket of a connection without open streams.
   package static let linger = TimeAmount.milliseconds(100)
@@ -142,17 +164,19 @@ package struct ConnectionState {
     case .established:
       if isHandshaking { phase = .active }
       return [.cancelHandshakeTimeout]
-    case .drain(let times): return drain(within: times)
+    case .drain(let times, let isQuiet): return drain(within: times, isQuiet)
     case .end(let reason): return end(reason)
+    case .answered: return update { $0.responses = .unread }
     case .idle: return settle()
+    case .pong(let number): return read(number)
     case .drainTimeout:
       guard case .draining(let draining) = phase else { return [] }
       if draining.isRefusing { return [.answerIncomplete(draining.reason)] + sendGoAway() + [.checkIdle] }
       guard !draining.hasSentGoAway, !draining.isSettling else { return [] }
-      // For a sender that never pauses: requests that were read are answered, and no more are read.
-      return [
-        .stopReading, .answerIncomplete(draining.reason), .checkIdle,
-        .schedule(.settled, in: draining.answerTime),
+      // For a sender that never pauses: requests that were read are answered, and no more are read until then.
+      return update { $0.isLate = true } + [
+        .stopReading, .excludeRequests, .answerIncomplete(draining.reason), .checkIdle,
+        .schedule(.settled, in: draining.times.answerTime),
       ]
     case .settled:
       guard case .draining(let draining) = phase, !draining.hasSentGoAway else { return [] }
@@ -176,9 +200,9 @@ package struct ConnectionState {
     }
   }
 
-  private mutating func drain(within times: DrainTimes) -> [Action] {
+  private mutating func drain(within times: DrainTimes, _ isQuiet: Bool) -> [Action] {
     guard isServer, phase == .handshaking || phase == .active else { return [] }
-    phase = .draining(Draining(reason: .shutdown, answerTime: times.answerTime))
+    phase = .draining(Draining(reason: .shutdown, responses: isQuiet ? .read : .unread, times: times))
     return [
       .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: times.requests),
       .schedule(.close, in: times.requests + times.answers),
@@ -203,9 +227,34 @@ package struct ConnectionState {
       return sendGoAway() + [.schedule(.finish, in: ConnectionState.linger)]
     }
     guard !draining.isSettling else { return [] }
-    draining.isSettling = true
+    let resume: [Action] = draining.isLate ? [.resumeReading] : []
+    switch draining.responses {
+    case .unread:
+      draining.pings += 1
+      draining.responses = .asked
+      phase = .draining(draining)
+      let number = draining.pings
+      return [.ping(number), .flush] + resume + [.schedule(.pong(number), in: draining.times.answerTime)]
+    case .asked: return resume
+    case .read:
+      draining.isSettling = true
+      phase = .draining(draining)
+      return [.stopReading, .schedule(.settled, in: ConnectionState.settleTime)]
+    }
+  }
+
+  private mutating func read(_ number: UInt64) -> [Action] {
+    guard case .draining(let draining) = phase, draining.responses == .asked, draining.pings == number else {
+      return []
+    }
+    return update { $0.responses = .read } + [.checkIdle]
+  }
+
+  private mutating func update(_ change: (inout Draining) -> Void) -> [Action] {
+    guard case .draining(var draining) = phase else { return [] }
+    change(&draining)
     phase = .draining(draining)
-    return [.stopReading, .schedule(.settled, in: ConnectionState.settleTime)]
+    return []
   }
 
   private mutating func sendGoAway() -> [Action] {
@@ -292,13 +341,13 @@ package struct ConnectionState {
 
 /// The time limits for ending the connections of a process that stops.
 package struct DrainTimes: Equatable, Sendable {
-  /// The time until GOAWAY is sent, unless no stream is open before; until then new requests are still answered.
+  /// The time in which new requests are still answered; GOAWAY ends it before if the peer has read all responses.
   package let requests: TimeAmount
   /// The time after ``requests`` until the socket closes, unless all requests are answered before.
   package let answers: TimeAmount
 
-  /// The part of ``answers`` after which GOAWAY is sent, even if requests are not answered. Several clients drop answers
-  /// that follow GOAWAY, so a slow disk gets most of the time.
+  /// The part of ``answers`` after which GOAWAY is sent, even if requests are not answered, and the time for the answer to
+  /// a PING. Several clients drop responses that follow GOAWAY, so a slow disk and a slow peer get most of the time.
   package var answerTime: TimeAmount { .nanoseconds(answers.nanoseconds / 4 * 3) }
 
   /// The time limits for a stop: no other process follows, so clients get time to connect to another gateway.

@@ -310,17 +310,29 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
   }
 
   package func session(_ session: HTTP2Session, receivedHeadOn stream: HTTP2Stream) {
+    guard stream.id <= session.lastServed else {
+      stream.isAbandoned = true
+      return
+    }
     handler.receivedHead(of: Exchange(connection: connection, stream: stream))
   }
 
   package func session(_ session: HTTP2Session, receivedEndOn stream: HTTP2Stream) {
-    if stream.consumer == nil {
+    if stream.consumer == nil, !stream.isAbandoned {
       handler.receivedRequest(Exchange(connection: connection, stream: stream))
     }
   }
 
+  package func session(_ session: HTTP2Session, receivedPong number: UInt64) {
+    guard connection.isDraining else { return }
+    // Requests that were received together with the answer are processed before it.
+    let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
+    connection.eventLoop.execute { connection.value.handle(.pong(number)) }
+  }
+
   package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard connection.isDraining else { return }
+    if !stream.isAbandoned { connection.handle(.answered) }
     // The stream counts as open until this function returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
     connection.eventLoop.execute { connection.value.closeIfIdle() }

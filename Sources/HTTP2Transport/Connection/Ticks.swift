@@ -29,6 +29,8 @@ extension Connection {
   /// Checks the timeouts of the peer; called every ``Limits/tick`` seconds.
   package func tick() {
     share.isHeavy = share.isQueued
+    ticks.isQuiet = session.highestID == ticks.highestID && session.openStreams.isEmpty
+    ticks.highestID = session.highestID
     guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
     if state.isPaused {
       ticks.unread += 1

@@ -130,7 +130,9 @@ package enum HTTP2Callbacks {
         session.delegate?.sessionReceivedSettings(session)
       }
     case NGHTTP2_PING.rawValue:
-      if isAcknowledgement { session.delegate?.sessionReceivedPong(session) }
+      guard isAcknowledgement else { return }
+      let number = unsafe withUnsafeBytes(of: frame.pointee.ping.opaque_data) { unsafe $0.load(as: UInt64.self) }
+      session.delegate?.session(session, receivedPong: number)
     case NGHTTP2_GOAWAY.rawValue:
       let goAway = unsafe frame.pointee.goaway
       let text = unsafe [UInt8](UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))

@@ -13,8 +13,9 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32)
   /// Reports that SETTINGS of the peer have arrived.
   func sessionReceivedSettings(_ session: HTTP2Session)
-  /// Reports that the peer answered a PING.
-  func sessionReceivedPong(_ session: HTTP2Session)
+  /// Reports that the peer answered a PING: its payload, which is the number of ``HTTP2Session/ping(_:)``, unless the peer
+  /// sent the answer to no PING.
+  func session(_ session: HTTP2Session, receivedPong number: UInt64)
   /// Reports that the peer accepts no further streams above `lastStreamID`.
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8])
   /// Reports that the peer exceeded a limit; a stream that did so is already reset.
@@ -29,7 +30,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
 extension HTTP2SessionDelegate {
   // Defaults for an end that needs only some events; a client selects its one server.
   package func sessionReceivedSettings(_ session: HTTP2Session) {}
-  package func sessionReceivedPong(_ session: HTTP2Session) {}
+  package func session(_ session: HTTP2Session, receivedPong number: UInt64) {}
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {}
   package func session(_ session: HTTP2Session, exceeded limit: TransportLimit) {}
   package func session(_ session: HTTP2Session, answersExcessFieldsOn stream: HTTP2Stream) -> Bool { false }
@@ -57,6 +58,8 @@ extension HTTP2SessionDelegate {
   var newestID: Int32 = 0
   /// The ID of the most recently opened stream.
   package internal(set) var highestID: Int32 = 0
+  /// The ID of the last stream that is served; its owner leaves later streams without a response.
+  package var lastServed = Int32.max
   /// The names of fields that were sent on this session.
   var sentNames = SentNames()
   /// The streams whose consumers have to be notified that all their output was sent.
@@ -295,9 +298,10 @@ extension HTTP2SessionDelegate {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
   }
 
-  /// Announces that no streams after the received ones are accepted (RFC 9113 §6.8), with a readable reason.
+  /// Announces that no streams after the received ones and ``lastServed`` are accepted (RFC 9113 §6.8), with a readable
+  /// reason.
   package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8]) {
-    let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
+    let last = min(unsafe nghttp2_session_get_last_proc_stream_id(handle), lastServed)
     unsafe nghttp2_submit_goaway(
       handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
   }
@@ -316,8 +320,12 @@ extension HTTP2SessionDelegate {
     costs.sentSettings()
   }
 
-  package func ping() {
-    unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+  /// Submits a PING with a number as its payload.
+  package func ping(_ number: UInt64 = 0) {
+    unsafe withUnsafeBytes(of: number) { payload in
+      _ = unsafe nghttp2_submit_ping(
+        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), payload.bindMemory(to: UInt8.self).baseAddress)
+    }
   }
 
   /// Reports every open stream as closed, after the end of the connection, which nghttp2 does not report.

@@ -17,27 +17,41 @@ import Testing
   static let active = Phase.active
   /// The process stops, and open streams continue.
   static let draining = Phase.draining(.init(reason: .shutdown))
-  /// All requests are answered, and the peer reads the answers.
-  static let settling = Phase.draining(.init(reason: .shutdown, isSettling: true))
-  static let drained = Phase.draining(.init(reason: .shutdown, isSettling: true, hasSentGoAway: true))
+  /// All requests are answered, and a PING asks if the peer has read the answers.
+  static let asked = Phase.draining(.init(reason: .shutdown, responses: .asked, pings: 1))
+  /// The same after the time for requests.
+  static let late = Phase.draining(.init(reason: .shutdown, isLate: true, responses: .asked, pings: 1))
+  /// The peer has read the answers.
+  static let settling = Phase.draining(.init(reason: .shutdown, responses: .read, pings: 1, isSettling: true))
+  static let drained = Phase.draining(
+    .init(reason: .shutdown, responses: .read, pings: 1, isSettling: true, hasSentGoAway: true))
   /// The peer is refused.
   static let refusing = Phase.draining(.init(reason: reason, isRefusing: true))
   static let refused = Phase.draining(.init(reason: reason, isRefusing: true, hasSentGoAway: true))
-  /// Not all data that was read is answered in time.
-  static let said = Phase.draining(.init(reason: .shutdown, hasSentGoAway: true))
+  /// Returns a phase after a change of its drain.
+  static func after(_ phase: Phase, _ change: (inout ConnectionState.Draining) -> Void) -> Phase {
+    guard case .draining(var draining) = phase else { return phase }
+    change(&draining)
+    return .draining(draining)
+  }
+
+  /// Not all data that was read is answered in time, or not all answers are read.
+  static func said(_ phase: Phase) -> Phase { after(phase) { $0.hasSentGoAway = true } }
+  static func unread(_ phase: Phase) -> Phase { after(phase) { $0.responses = .unread } }
+  static func overdue(_ phase: Phase) -> Phase { after(phase) { $0.isLate = true } }
   static let closing = Phase.closing
   static let closed = Phase.closed
 
   static let events: [Event] = [
-    .connected, .established, .drain(.stop), .end(reason), .idle, .drainTimeout, .settled, .finish, .writeFailed,
-    .sessionFinished,
-    .close, .disconnected,
+    .connected, .established, .drain(.stop, isQuiet: false), .end(reason), .answered, .idle, .pong(1), .drainTimeout,
+    .settled, .finish, .writeFailed, .sessionFinished, .close, .disconnected,
   ]
 
   /// The events that lead to each state.
   static let ways: [(phase: Phase, hasTLS: Bool, events: [Event])] = [
-    (handshaking, true, []), (active, true, [.established]), (draining, false, [.drain(.stop)]),
-    (settling, false, [.drain(.stop), .idle]), (drained, false, [.drain(.stop), .idle, .settled]),
+    (handshaking, true, []), (active, true, [.established]), (draining, false, [drain]),
+    (asked, false, [drain, .idle]), (late, false, [drain, .drainTimeout, .idle]),
+    (settling, false, [drain, .idle, .pong(1), .idle]), (drained, false, [drain, .idle, .pong(1), .idle, .settled]),
     (refusing, false, [.end(reason)]),
     (refused, false, [.end(reason), .idle]),
     (closing, false, [.finish]), (closed, false, [.disconnected]),
@@ -49,6 +63,8 @@ import Testing
     return state
   }
 
+  static let drain = Event.drain(.stop, isQuiet: false)
+  static let settle: [Action] = [.stopReading, .schedule(.settled, in: .milliseconds(50))]
   static let linger = Action.schedule(.finish, in: .milliseconds(100))
   static let beginDrain: [Action] = [
     .drainStreams, .flush, .checkIdle, .schedule(.drainTimeout, in: .seconds(3)), .schedule(.close, in: .seconds(7)),
@@ -61,49 +77,58 @@ import Testing
   /// Returns the next state and the actions after an event, in the order of ``ways``. Nil: the state does not change
   /// and there is no action.
   static func outcomes(_ event: Event) -> [(Phase, [Action])?] {
-    switch event {
-    case .connected: [(handshaking, [.startHandshakeTimeout]), nil, nil, nil, nil, nil, nil, nil, nil]
+    let none = [(Phase, [Action])?](repeating: nil, count: ways.count)
+    func only(_ changes: (at: Int, to: (Phase, [Action]))...) -> [(Phase, [Action])?] {
+      var outcomes = none
+      for change in changes { outcomes[change.at] = change.to }
+      return outcomes
+    }
+    func unlessClosed(_ phase: Phase, _ actions: [Action]) -> [(Phase, [Action])?] {
+      [(Phase, [Action])?](repeating: (phase, actions), count: ways.count - 1) + [nil]
+    }
+    let (draining, asked, late, settling, drained, refusing, refused) = (2, 3, 4, 5, 6, 7, 8)
+    let all = ConnectionStateTests.self
+    let timeout: [Action] = [
+      .stopReading, .excludeRequests, .answerIncomplete(.shutdown), .checkIdle, .schedule(.settled, in: .seconds(3)),
+    ]
+    let say = goAway(.shutdown) + [.resumeReading]
+    return switch event {
+    case .connected: only((0, (handshaking, [.startHandshakeTimeout])))
     case .established:
-      [(active, [.cancelHandshakeTimeout])]
-        + [active, draining, settling, drained, refusing, refused, closing, closed].map {
-          ($0, [.cancelHandshakeTimeout])
-        }
-    case .drain: [(draining, beginDrain), (draining, beginDrain), nil, nil, nil, nil, nil, nil, nil]
+      [(active, [.cancelHandshakeTimeout])] + ways.dropFirst().map { ($0.phase, [.cancelHandshakeTimeout]) }
+    case .drain: only((0, (all.draining, beginDrain)), (1, (all.draining, beginDrain)))
     case .end:
-      [
-        (refusing, refuse), (refusing, refuse), (refusing, refuse), (refusing, refuse), (refused, refuse), nil, nil,
-        nil,
-        nil,
-      ]
+      [(Phase, [Action])?](repeating: (all.refusing, refuse), count: 6) + [(all.refused, refuse), nil, nil, nil, nil]
+    case .answered:
+      only(
+        (asked, (unread(all.asked), [])), (late, (unread(all.late), [])), (settling, (unread(all.settling), [])),
+        (drained, (unread(all.drained), [])))
     case .idle:
-      [
-        nil, nil, (settling, [.stopReading, .schedule(.settled, in: .milliseconds(50))]), nil, (drained, [linger]),
-        (refused, goAway(reason) + [linger]), (refused, [linger]), nil, nil,
-      ]
+      only(
+        (draining, (all.asked, [.ping(1), .flush, .schedule(.pong(1), in: .seconds(3))])),
+        (late, (all.late, [.resumeReading])), (drained, (all.drained, [linger])),
+        (refusing, (all.refused, goAway(reason) + [linger])), (refused, (all.refused, [linger])))
+    case .pong:
+      only(
+        (asked, (after(all.asked) { $0.responses = .read }, [.checkIdle])),
+        (late, (after(all.late) { $0.responses = .read }, [.checkIdle])))
     case .drainTimeout:
-      [
-        nil, nil,
-        (
-          draining,
-          [.stopReading, .answerIncomplete(.shutdown), .checkIdle, .schedule(.settled, in: .seconds(3))]
-        ), nil, nil, (refused, [.answerIncomplete(reason)] + goAway(reason) + [.checkIdle]),
-        (refused, [.answerIncomplete(reason), .checkIdle]), nil, nil,
-      ]
+      only(
+        (draining, (overdue(all.draining), timeout)), (asked, (overdue(all.asked), timeout)),
+        (late, (all.late, timeout)),
+        (refusing, (all.refused, [.answerIncomplete(reason)] + goAway(reason) + [.checkIdle])),
+        (refused, (all.refused, [.answerIncomplete(reason), .checkIdle])))
     case .settled:
-      [
-        nil, nil, (said, goAway(.shutdown) + [.resumeReading, .checkIdle]),
-        (drained, goAway(.shutdown) + [.resumeReading, linger]), nil,
-        (refused, goAway(reason) + [.resumeReading, .checkIdle]),
-        nil, nil, nil,
-      ]
-    case .finish: [(Phase, [Action])?](repeating: (closing, [.flush]), count: 8) + [nil]
-    case .writeFailed: [(Phase, [Action])?](repeating: (closing, []), count: 8) + [nil]
+      only(
+        (draining, (said(all.draining), say + [.checkIdle])), (asked, (said(all.asked), say + [.checkIdle])),
+        (late, (said(all.late), say + [.checkIdle])), (settling, (all.drained, say + [linger])),
+        (refusing, (all.refused, goAway(reason) + [.resumeReading, .checkIdle])))
+    case .finish: unlessClosed(closing, [.flush])
+    case .writeFailed: unlessClosed(closing, [])
     case .sessionFinished:
-      [
-        (closing, []), (closing, []), (closing, []), (closing, []), nil, (closing, []), nil, nil, nil,
-      ]
-    case .close: [(Phase, [Action])?](repeating: (closing, [.closeSocket]), count: 8) + [nil]
-    case .disconnected: [(Phase, [Action])?](repeating: (closed, [.cancelHandshakeTimeout]), count: 8) + [nil]
+      [(Phase, [Action])?](repeating: (closing, []), count: 6) + [nil, (closing, []), nil, nil, nil]
+    case .close: unlessClosed(closing, [.closeSocket])
+    case .disconnected: unlessClosed(closed, [.cancelHandshakeTimeout])
     }
   }
 
@@ -123,7 +148,8 @@ import Testing
   @Test func `a restart has less time for answers than a stop`() {
     for (times, answers) in [(DrainTimes.stop, TimeAmount.seconds(3)), (.restart, .milliseconds(900))] {
       var state = ConnectionState(isServer: true, hasTLS: false)
-      #expect(state.handle(.drain(times)).contains(.schedule(.close, in: times.requests + times.answers)))
+      #expect(
+        state.handle(.drain(times, isQuiet: false)).contains(.schedule(.close, in: times.requests + times.answers)))
       #expect(state.handle(.drainTimeout).contains(.schedule(.settled, in: answers)))
     }
   }
@@ -142,7 +168,7 @@ import Testing
       var state = ConnectionStateTests.state(place, isServer: false)
       let actions = state.handle(event)
       #expect(!state.isDraining)
-      if [.drain(.stop), .end(ConnectionStateTests.reason), .idle, .drainTimeout, .settled].contains(event) {
+      if ![.connected, .established, .finish, .writeFailed, .sessionFinished, .close, .disconnected].contains(event) {
         #expect(actions.isEmpty && state.phase == phase)
       }
     }
@@ -154,7 +180,26 @@ import Testing
       let flags = [state.isHandshaking, state.isDraining, state.isRefusing, state.dropsInput, state.isClosing]
       return flags.map { $0 ? "+" : "-" }.joined()
     }
-    #expect(answers == ["+----", "-----", "-+---", "-+---", "-+-+-", "-+++-", "-+++-", "----+", "----+"])
+    #expect(
+      answers == [
+        "+----", "-----", "-+---", "-+---", "-+---", "-+---", "-+-+-", "-+++-", "-+++-", "----+", "----+",
+      ])
+  }
+
+  @Test func `a quiet peer is not asked if it has read the answers`() {
+    var state = ConnectionState(isServer: true, hasTLS: false)
+    #expect(state.handle(.drain(.stop, isQuiet: true)) == ConnectionStateTests.beginDrain)
+    #expect(state.handle(.idle) == ConnectionStateTests.settle)
+  }
+
+  @Test func `only the PING after the last answer shows that the answers are read`() {
+    var state = ConnectionState(isServer: true, hasTLS: false)
+    for event in [ConnectionStateTests.drain, .idle, .answered] { _ = state.handle(event) }
+    #expect(state.handle(.pong(1)).isEmpty)
+    #expect(state.handle(.idle).contains(.ping(2)))
+    #expect(state.handle(.pong(1)).isEmpty)
+    #expect(state.handle(.pong(2)) == [.checkIdle])
+    #expect(state.handle(.idle) == ConnectionStateTests.settle)
   }
 
   /// A connection whose peer is refused while the process stops sends GOAWAY once, with the first reason. No later

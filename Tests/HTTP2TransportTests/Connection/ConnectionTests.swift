@@ -87,6 +87,60 @@ import Testing
     #expect(!pair.channel.isActive)
   }
 
+  @Test func `GOAWAY follows when the peer has read its answers, after three seconds at the latest`() throws {
+    for answersPing in [true, false] {
+      let pair = try ConnectionPair(handler)
+      try pair.request()
+      pair.isMute = true
+      pair.connection.drain()
+      try pair.wait(.milliseconds(2999))
+      #expect(pair.client.goAways.isEmpty && !pair.connection.isPaused)
+      if answersPing {
+        pair.isMute = false
+        // It was not read before, so it is served.
+        let next = try pair.request()
+        #expect(pair.statuses[next] == "200")
+      } else {
+        try pair.wait(.milliseconds(1))
+      }
+      #expect(pair.client.goAways.isEmpty && pair.connection.isPaused)
+      try pair.wait(.milliseconds(50))
+      #expect(pair.client.goAways.count == 1)
+    }
+  }
+
+  @Test func `a peer without a request for ten seconds has read its answers`() throws {
+    let pair = try ConnectionPair(handler)
+    try pair.request()
+    pair.isMute = true
+    try pair.wait(.seconds(Int64(2 * Limits.tick)))
+    pair.connection.drain()
+    try pair.wait(.milliseconds(50))
+    #expect(pair.client.goAways.count == 1)
+  }
+
+  @Test func `GOAWAY excludes the new requests of a sender that never pauses, which reads its answers before`() throws {
+    let pair = try ConnectionPair(handler)
+    var waiting: [StreamReference] = []
+    handler.onRequest = { waiting.append($0.reference) }
+    let accepted = try pair.request()
+    pair.connection.drain()
+    try pair.wait(.seconds(3))
+    #expect(pair.connection.isPaused && pair.statuses.isEmpty)
+    pair.isMute = true
+    for reference in waiting { reference.exchange?.respond(HeaderFields(status: 200), body: EmptyCollection()) }
+    try pair.run()
+    #expect(pair.statuses == [accepted: "200"] && !pair.connection.isPaused)
+    pair.isMute = false
+    let late = try pair.request(body: [1, 2])
+    #expect(pair.statuses == [accepted: "200"] && handler.heads == [accepted] && waiting.count == 1)
+    #expect(pair.client.goAways.isEmpty && pair.connection.isPaused)
+    try pair.wait(.milliseconds(50))
+    #expect(pair.client.goAways.map(\.last) == [accepted] && pair.client.closings[late] == 7)
+    try pair.wait(.milliseconds(100))
+    #expect(!pair.channel.isActive && pair.connection.failure == nil)
+  }
+
   @Test func `no frame follows the GOAWAY of a connection with all requests answered`() throws {
     let pair = try ConnectionPair(handler)
     pair.connection.drain()

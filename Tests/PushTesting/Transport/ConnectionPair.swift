@@ -12,8 +12,8 @@ package final class ConnectionPair {
   /// The frames that the server has sent after its first SETTINGS.
   package private(set) var frames: [Frame] = []
   private var scanner = FrameScanner(of: .server)
-  /// True if no bytes of the client's session are sent, because the test writes its own bytes.
-  private let isMute: Bool
+  /// True if no bytes of the client's session are sent, because the test writes its own bytes, or the client is slow.
+  package var isMute: Bool
 
   package init(_ handler: any Handler, options: ConnectionOptions = ConnectionOptions(), isMute: Bool = false) throws {
     self.isMute = isMute

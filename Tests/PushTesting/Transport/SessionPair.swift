@@ -127,7 +127,7 @@ package final class SessionEnd: HTTP2SessionDelegate {
     answersExcessFields
   }
   package func sessionReceivedSettings(_ session: HTTP2Session) { settingsCount += 1 }
-  package func sessionReceivedPong(_ session: HTTP2Session) { pongs += 1 }
+  package func session(_ session: HTTP2Session, receivedPong number: UInt64) { pongs += 1 }
 
   package func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8]) {
     goAways.append((lastStreamID, debugData))
