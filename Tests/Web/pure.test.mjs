@@ -477,6 +477,14 @@ test("quiet hours end in the morning, on the days of their evening", () => {
   assert.equal(at("2026-03-07T23:00:00"), "");
 });
 
+test("quiet hours that touch or overlap end with the last of them", () => {
+  const at = (windows, text) => quietUntil(windows, new Date(text));
+  assert.equal(at(["22:00-07:00", "7:00-9:30 mon"], "2026-03-01T23:00:00"), "9:30"); // Sunday
+  assert.equal(at(["22:00-07:00", "7:00-9:30 mon"], "2026-03-02T23:00:00"), "7:00");
+  assert.equal(at(["12:00-14:00", "13:00-15:00", "15:00-15:30"], "2026-03-02T12:30:00"), "15:30");
+  assert.equal(at(["0:00-12:00", "12:00-0:00"], "2026-03-02T12:30:00").length > 0, true); // always
+});
+
 test("an app that sends marketing offers to unsubscribe until it is off", () => {
   const state = filled(line(1, alert("Sale"), { app: { name: "News", icon: "N", marketing: true } }));
   const [{ push }] = state.entries;

@@ -163,8 +163,11 @@ export function override(row, state, now = new Date()) {
 
 const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/** Returns the end of the quiet hours at a time, `7:00`; an empty text outside of them. Quiet hours of another time zone are left out. */
-export function quietUntil(windows, now) {
+/**
+ * Returns the end of the quiet hours at a time, `7:00`; an empty text outside of them. Of windows that touch or overlap it is the
+ * last end, at most `left` windows later. Quiet hours of another time zone are left out.
+ */
+export function quietUntil(windows, now, until = "", left = 9) {
   const minute = now.getHours() * 60 + now.getMinutes();
   for (const window of windows) {
     const match = /^(\d\d?):(\d\d)-(\d\d?):(\d\d)(?: ([a-z,-]+))?(?: (\S+))?$/i.exec(window);
@@ -173,9 +176,13 @@ export function quietUntil(windows, now) {
     const isMorning = end <= start && minute < end;
     const isIn = end > start ? minute >= start && minute < end : minute >= start || isMorning;
     const today = days[(now.getDay() + (isMorning ? 6 : 0)) % 7];
-    if (isIn && (!match[5] || holds(match[5].toLowerCase(), today))) return `${Number(match[3])}:${match[4]}`;
+    if (!left || !isIn || (match[5] && !holds(match[5].toLowerCase(), today))) continue;
+    const next = new Date(now);
+    next.setHours(match[3], match[4], 0);
+    if (end <= minute) next.setDate(next.getDate() + 1);
+    return quietUntil(windows, next, `${Number(match[3])}:${match[4]}`, left - 1);
   }
-  return "";
+  return until;
 }
 
 function holds(list, day) {
