@@ -2,7 +2,8 @@ import PushCore
 
 /// The bodies of code hosts: GitHub and GitLab.
 ///
-/// The result of a pipeline of a branch is a subject: a failure makes a message, and the next success retracts it.
+/// The result of a pipeline of a branch, the state of an environment and a security alert are subjects: a failure makes a
+/// message, and the next success retracts it.
 enum GitHooks {
   // MARK: GitHub
 
@@ -13,6 +14,13 @@ enum GitHooks {
     let repository = text(root, "repository", "full_name") ?? text(root, "organization", "login") ?? "GitHub"
     let event = GitEvent(
       repository: repository, actor: text(root, "sender", "login") ?? "somebody", action: text(root, "action") ?? "")
+    // A deployment names the workflow and the check that caused it.
+    if let status = root["deployment_status"] {
+      return deployment(
+        event, to: text(status, "environment"), state: text(status, "state"), body: text(status, "description"),
+        link: text(status, "log_url") ?? text(status, "target_url"))
+    }
+    if let alert = root["alert"] { return security(alert, event) }
     if let run = root["workflow_run"] { return workflow(run, event, text(root, "workflow", "id")) }
     for part in ["workflow_job", "check_run", "check_suite"] where root[part] != nil {
       return .ignored("\(part) \(event.action)")
@@ -22,9 +30,17 @@ enum GitHooks {
       let state = text(review, "state")?.replacing("_", with: " ") ?? "reviewed"
       return event.message(request, "review: \(state)", body: text(review, "body"), link: text(review, "html_url"))
     }
-    if let comment = root["comment"], let subject = root["issue"] ?? root["pull_request"] {
+    if let comment = root["comment"] {
       guard event.action == "created" else { return .ignored("comment \(event.action)") }
-      return event.message(subject, "commented", body: text(comment, "body"), link: text(comment, "html_url"))
+      let subject = root["issue"] ?? root["pull_request"] ?? root["discussion"]
+      return event.message(
+        subject ?? .null, subject == nil ? "commented on a commit" : "commented", body: text(comment, "body"),
+        link: text(comment, "html_url"))
+    }
+    if let discussion = root["discussion"] {
+      guard ["created", "answered"].contains(event.action) else { return .ignored("discussion \(event.action)") }
+      let words = event.action == "created" ? "discussion opened" : "discussion answered"
+      return event.message(discussion, words, body: nil, link: text(discussion, "html_url"))
     }
     if let request = root["pull_request"] { return pullRequest(request, event) }
     if let issue = root["issue"] {
@@ -37,7 +53,7 @@ enum GitHooks {
       let name = text(release, "name") ?? text(release, "tag_name") ?? "a release"
       return event.message("published \(name)", body: text(release, "body"), link: text(release, "html_url"))
     }
-    if let commits = root["commits"]?.values { return push(root, commits, event, link: text(root, "compare")) }
+    if root["commits"] != nil { return push(root, event, link: text(root, "compare")) }
     return .ignored(event.action.isEmpty ? "unknown" : "unknown, with the action \(event.action)")
   }
 
@@ -65,6 +81,27 @@ enum GitHooks {
     return event.message(request, words, body: nil, link: text(request, "html_url"))
   }
 
+  /// Reads an alert of Dependabot, of the secret scanning or of the code scanning.
+  private static func security(_ alert: JSONValue, _ event: GitEvent) -> HookReading {
+    let (kind, summary) =
+      if let advisory = alert["security_advisory"] {
+        ("Dependabot alert", text(advisory, "summary"))
+      } else if let rule = alert["rule"] {
+        ("code scanning alert", text(rule, "description"))
+      } else {
+        ("secret scanning alert", text(alert, "secret_type_display_name") ?? text(alert, "secret_type"))
+      }
+    let number = text(alert, "number") ?? ""
+    let subject = "\(event.repository) \(kind) \(number)"
+    switch event.action {
+    case "created", "reopened", "reintroduced", "auto_reopened", "reopened_by_user":
+      return event.failure("\(kind) #\(number)", of: subject, body: [summary], link: text(alert, "html_url"))
+    case "fixed", "resolved", "dismissed", "auto_dismissed", "closed_by_user":
+      return .message(HookMessage(subject: subject, isResolved: true, [:]))
+    default: return .ignored("\(kind) \(event.action)")
+    }
+  }
+
   // MARK: GitLab
 
   /// Reads an event of GitLab.
@@ -84,13 +121,19 @@ enum GitHooks {
       guard let word = gitlabActions[event.action] else { return .ignored("\(kind) \(event.action)") }
       return event.message(details, word, body: nil, link: link)
     case "note":
+      // Older versions of GitLab send no action, and no event for an edited comment.
+      guard event.action != "update" else { return .ignored("note update") }
       let subject = root["merge_request"] ?? root["issue"] ?? root["commit"] ?? root["snippet"] ?? .null
       return event.message(subject, "commented", body: text(details, "note"), link: link)
     case "release":
       guard event.action == "create" else { return .ignored("release \(event.action)") }
       let name = text(root, "name") ?? text(root, "tag") ?? "a release"
       return event.message("published \(name)", body: text(root, "description"), link: text(root, "url") ?? link)
-    case "push", "tag_push": return push(root, root["commits"]?.values ?? [], event, link: link)
+    case "push", "tag_push": return push(root, event, link: link)
+    case "deployment":
+      return deployment(
+        event, to: text(root, "environment"), state: text(root, "status"), body: text(root, "commit_title"),
+        link: text(root, "deployable_url"))
     default: return .ignored(String(kind.prefix(64)))
     }
   }
@@ -118,12 +161,29 @@ enum GitHooks {
 
   // MARK: Both
 
-  private static func push(
-    _ root: JSONValue, _ commits: [JSONValue], _ event: GitEvent, link: String?
+  private static func deployment(
+    _ event: GitEvent, to environment: String?, state: String?, body: String?, link: String?
   ) -> HookReading {
+    let environment = environment ?? "an environment"
+    let subject = "\(event.repository) deployment \(environment)"
+    switch state {
+    case "success"?: return .message(HookMessage(subject: subject, isResolved: true, [:]))
+    case "failure"?, "failed"?, "error"?:
+      return event.failure("deployment to \(environment) failed", of: subject, body: [body], link: link)
+    case let other: return .ignored("deployment \(other ?? event.action)")
+    }
+  }
+
+  /// Reads a push to a branch, or a new tag.
+  private static func push(_ root: JSONValue, _ event: GitEvent, link: String?) -> HookReading {
+    let (ref, commits) = (text(root, "ref") ?? "", root["commits"]?.values ?? [])
+    if ref.hasPrefix("refs/tags/") {
+      guard let hash = text(root, "after"), hash.contains(where: { $0 != "0" }) else { return .ignored("deleted tag") }
+      return event.message("tagged \(ref.dropFirst("refs/tags/".count))", body: text(root, "message"), link: link)
+    }
     guard !commits.isEmpty else { return .ignored("push without commits") }
     let count = max(commits.count, root["total_commits_count"]?.whole ?? 0)
-    let place = (text(root, "ref") ?? "").replacing("refs/heads/", with: "").replacing("refs/tags/", with: "")
+    let place = ref.replacing("refs/heads/", with: "")
     let lines = commits.prefix(Limits.maximumHookLines).compactMap { commit in
       text(commit, "message").map { $0.prefix { $0 != "\n" && $0 != "\r\n" } }
     }
