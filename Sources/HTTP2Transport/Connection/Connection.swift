@@ -48,7 +48,8 @@ package final class Connection {
   /// The number of times that the peer exceeded a limit whose first excess is tolerated.
   var offenses = 0
   /// The numbers of ``tick()`` calls without a request of the peer, and without any data of a backlog being sent; the
-  /// newest stream at the last call, and true if no stream was open then and none had begun since the call before.
+  /// newest stream at the last call, and true if only endless streams were open then and none had begun since the call
+  /// before.
   var ticks = (unused: 0, unread: 0, highestID: Int32(0), isQuiet: false)
   /// True if the peer is authenticated: a device by its secret, a provider by its token or certificate, an
   /// administrator by access to the admin socket or by a token.

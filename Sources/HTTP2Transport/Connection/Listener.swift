@@ -332,7 +332,7 @@ package final class ServerSide: HTTP2SessionDelegate, ConnectionOwner {
 
   package func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32) {
     guard connection.isDraining else { return }
-    if !stream.isAbandoned { connection.handle(.answered) }
+    if !stream.isAbandoned, !stream.isEndless { connection.handle(.answered) }
     // The stream counts as open until this function returns.
     let connection = NIOLoopBound(connection, eventLoop: connection.loop.eventLoop)
     connection.eventLoop.execute { connection.value.closeIfIdle() }

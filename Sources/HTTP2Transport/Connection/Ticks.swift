@@ -29,7 +29,7 @@ extension Connection {
   /// Checks the timeouts of the peer; called every ``Limits/tick`` seconds.
   package func tick() {
     share.isHeavy = share.isQueued
-    ticks.isQuiet = session.highestID == ticks.highestID && session.openStreams.isEmpty
+    ticks.isQuiet = session.highestID == ticks.highestID && session.openStreams.allSatisfy(\.isEndless)
     ticks.highestID = session.highestID
     guard let owner, !isDraining, !isClosing, !state.isHandshaking, !isFrozen else { return }
     if state.isPaused {

@@ -3,6 +3,8 @@ package import PushCore
 /// A receiver of the body of a stream as it arrives, instead of the whole message at its end. It is also notified
 /// when more output can be written.
 package protocol StreamConsumer: AnyObject {
+  /// True if the stream has no natural end, as the stream of a device: its peer loses nothing if it does not read the end.
+  var isEndless: Bool { get }
   /// Receives a piece of the body. The bytes are valid only during the call.
   func received(_ bytes: UnsafeRawBufferPointer)
   /// Reports that the peer has ended its side.
@@ -17,6 +19,7 @@ package protocol StreamConsumer: AnyObject {
 
 extension StreamConsumer {
   // Defaults for a consumer of some events.
+  package var isEndless: Bool { false }
   package func received(_ bytes: UnsafeRawBufferPointer) {}
   package func receivedEnd() {}
   package func drained() {}
@@ -34,6 +37,7 @@ package final class HTTP2Stream {
   package let message = Message()
   /// The receiver of the body as it arrives; if nil, the body is stored in ``message``.
   package var consumer: (any StreamConsumer)?
+  package var isEndless: Bool { consumer?.isEndless == true }
 
   private var outbound = OutboundBytes()
   /// True if no more bytes will be written.

@@ -13,6 +13,7 @@ final class DeviceStream: StreamConsumer, LiveSubscription, BroadcastReceiver {
   /// The framing of lines: NDJSON, or `text/event-stream` for browsers and curl.
   enum Framing { case lines, events }
 
+  let isEndless = true
   let device: Device
   /// The secret that the stream was opened with; nil after the device's hello.
   var secret: String?

@@ -136,6 +136,7 @@ package final class DeviceTap: Sendable {
 
 /// The stream of a device behind a tap, which receives the device's lines first. Belongs to the event loop of the stream.
 private final class TappedStream: StreamConsumer {
+  let isEndless = true
   private let stream: DeviceStream
   private let number: Int
   private let tap: DeviceTap

@@ -119,6 +119,29 @@ import Testing
     #expect(pair.client.goAways.count == 1)
   }
 
+  /// The stream of a device, which ends itself when the process stops.
+  private final class Endless: StreamConsumer {
+    let isEndless = true
+    let stream: StreamReference
+
+    init(_ stream: StreamReference) { self.stream = stream }
+
+    func drain() { stream.exchange?.respond(HeaderFields(status: 200), body: EmptyCollection()) }
+  }
+
+  @Test func `a device that does not read the end of its stream does not delay GOAWAY`() throws {
+    let pair = try ConnectionPair(handler)
+    handler.onHead = { $0.stream.consumer = Endless($0.reference) }
+    let stream = try pair.request()
+    pair.isMute = true
+    try pair.wait(.seconds(Int64(2 * Limits.tick)))
+    pair.connection.drain()
+    try pair.run()
+    #expect(pair.statuses == [stream: "200"] && pair.client.goAways.isEmpty)
+    try pair.wait(.milliseconds(50))
+    #expect(pair.client.goAways.count == 1)
+  }
+
   @Test func `GOAWAY excludes the new requests of a sender that never pauses, which reads its answers before`() throws {
     let pair = try ConnectionPair(handler)
     var waiting: [StreamReference] = []

@@ -102,6 +102,7 @@ package final class ConnectionPair {
 /// A handler that calls a function of the test. By default it answers 200.
 package final class StubHandler: Handler {
   package var onRequest: (Exchange) -> Void = { $0.respond(HeaderFields(status: 200), body: EmptyCollection()) }
+  package var onHead: (Exchange) -> Void = { _ in }
   package var began = 0
   package var refusal: CloseReason?
   /// The maximum number of bytes of a body that are kept.
@@ -117,6 +118,7 @@ package final class StubHandler: Handler {
   package func receivedHead(of exchange: Exchange) {
     exchange.request.maximumBodySize = maximumBodySize
     heads.append(exchange.stream.id)
+    onHead(exchange)
   }
   package func receivedRequest(_ exchange: Exchange) { onRequest(exchange) }
   package func cause(toRefuse connection: Connection) -> CloseReason? { refusal }
