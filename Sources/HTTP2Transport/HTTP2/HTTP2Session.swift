@@ -13,8 +13,7 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func session(_ session: HTTP2Session, closed stream: HTTP2Stream, errorCode: UInt32)
   /// Reports that SETTINGS of the peer have arrived.
   func sessionReceivedSettings(_ session: HTTP2Session)
-  /// Reports that the peer answered a PING: its payload, which is the number of ``HTTP2Session/ping(_:)``, unless the peer
-  /// sent the answer to no PING.
+  /// Reports the answer to a PING, with the number in its payload.
   func session(_ session: HTTP2Session, receivedPong number: UInt64)
   /// Reports that the peer accepts no further streams above `lastStreamID`.
   func session(_ session: HTTP2Session, goingAwayAfter lastStreamID: Int32, debugData: [UInt8])
@@ -298,8 +297,7 @@ extension HTTP2SessionDelegate {
     unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
   }
 
-  /// Announces that no streams after the received ones and ``lastServed`` are accepted (RFC 9113 §6.8), with a readable
-  /// reason.
+  /// Announces that streams after the received ones, or after ``lastServed``, are not accepted (RFC 9113 §6.8).
   package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8]) {
     let last = min(unsafe nghttp2_session_get_last_proc_stream_id(handle), lastServed)
     unsafe nghttp2_submit_goaway(
@@ -307,9 +305,7 @@ extension HTTP2SessionDelegate {
   }
 
   /// Announces a new maximum number of open streams to the peer.
-  package func announce(maximumStreams: Int) {
-    announce(HTTP2Settings.maximumStreams(maximumStreams))
-  }
+  package func announce(maximumStreams: Int) { announce(HTTP2Settings.maximumStreams(maximumStreams)) }
 
   /// Announces a new initial window of each stream to the peer, in bytes (RFC 9113 §6.9.2).
   package func announce(streamWindow: Int) { announce(HTTP2Settings.streamWindow(streamWindow)) }
@@ -322,10 +318,8 @@ extension HTTP2SessionDelegate {
 
   /// Submits a PING with a number as its payload.
   package func ping(_ number: UInt64 = 0) {
-    unsafe withUnsafeBytes(of: number) { payload in
-      _ = unsafe nghttp2_submit_ping(
-        handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), payload.bindMemory(to: UInt8.self).baseAddress)
-    }
+    let payload = unsafe withUnsafeBytes(of: number) { unsafe Array($0) }
+    unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), payload)
   }
 
   /// Reports every open stream as closed, after the end of the connection, which nghttp2 does not report.
